@@ -1,5 +1,7 @@
 """What the first answer leads on to: the questions that it leaves open."""
 
+import shlex
+
 from tautochrone.answer.conclusion import next_steps
 from tautochrone.judge.verdict import MeasuredLoop, judge
 from tautochrone.run.facts import Facts
@@ -33,6 +35,14 @@ def test_commands_name_the_machine_that_was_measured() -> None:
     assert all(
         "--on ssh:root@board" in one for one in found if one.split()[1] in ("doctor", "check", "reproduce")
     )
+
+
+def test_a_machine_is_named_as_a_shell_takes_it() -> None:
+    """The parameters of a guest's kernel have blanks between them."""
+    guest = "lab:debian-rt,append=isolcpus=1 nohz_full=1"
+    for one in commands(HOLDS, MISSED, on=guest):
+        words = shlex.split(one)
+        assert "--on" not in words or words[words.index("--on") + 1 :] == [guest]
 
 
 def test_a_machine_of_one_cpu_is_not_told_to_isolate_one_nor_a_real_time_kernel_to_try_one() -> None:

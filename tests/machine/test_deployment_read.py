@@ -93,9 +93,12 @@ def test_a_value_that_this_machine_cannot_have_is_told_with_its_line(tmp_path: P
     ],
 )
 def test_a_file_of_another_kind_is_told_as_such(tmp_path: Path, text: str, said: str, advice: str) -> None:
+    folder = tmp_path / "my plans"
+    folder.mkdir()
+    path = written(folder, text)
     with pytest.raises(UsageError, match=said) as caught:
-        read_deployment(written(tmp_path, text))
-    assert advice in caught.value.advice
+        read_deployment(path)
+    assert f"{advice} '{path}'." in caught.value.advice
 
 
 def test_names_are_found_built_in_by_path_and_in_the_own_folder(

@@ -16,11 +16,12 @@ from machine_trees import CPUINFO, plant
 from ssh_servers import ssh_server
 from tautochrone.base.errors import StoreError, UsageError
 from tautochrone.doctor.findings import findings_view
-from tautochrone.doctor.verb import doctor
+from tautochrone.doctor.verb import _closing, doctor
 from tautochrone.machine.audit import audit_facts
 from tautochrone.machine.facts import gather, observe
 from tautochrone.run.facts import Facts
 from tautochrone.run.store import Store
+from tautochrone.tune.answer import how_back
 
 GUEST = {"/proc/cpuinfo": CPUINFO.replace("fpu", "fpu hypervisor")}
 
@@ -107,6 +108,13 @@ def test_the_exit_code_tells_a_script(
     app: typer.Typer, tmp_path: Path, changes: dict[str, str | None], options: tuple[str, ...], expected: int
 ) -> None:
     assert run(app, plant(tmp_path, changes), *options)[0] == expected
+
+
+def test_what_is_to_be_typed_names_the_machine_as_a_shell_takes_it() -> None:
+    guest = "lab:debian-rt,append=isolcpus=1 nohz_full=1"
+    (told,) = _closing(Facts(), guest, explain=False)
+    assert told.endswith(f"tauto doctor --explain --on '{guest}'")
+    assert how_back(guest).endswith(f"tauto tune restore --on '{guest}'")
 
 
 def test_a_folder_without_proc_is_refused(app: typer.Typer, tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from tautochrone.answer.phrasing import verdict as verdicts
 from tautochrone.answer.typeset import duration, number
 from tautochrone.base.faults import Later, now
 from tautochrone.base.units import format_duration, format_rate
-from tautochrone.base.words import listed, lower_first, plural, upper_first
+from tautochrone.base.words import listed, lower_first, on_machine, plural, upper_first
 from tautochrone.judge.mechanisms import EXPERIMENTS, Mechanism
 from tautochrone.judge.verdict import LoopVerdict, Standing, Verdict
 from tautochrone.machine.audit.finding import Finding
@@ -251,7 +251,7 @@ def next_steps(
 
 
 def _steps(verdict: Verdict | None, facts: Facts, target: str, loop: str | None) -> Iterator[NextStep]:
-    on = "" if target == LOCAL else f" --on {target}"
+    on = on_machine(None if target == LOCAL else target)
     loops = verdict.loops if verdict is not None else ()
     if any(one.standing != "holds" for one in loops):
         yield NextStep("What on this machine costs latency, and what to do about it?", f"tauto doctor{on}")

@@ -216,6 +216,7 @@ def forget() -> None:
 
 
 def _save(error: Exception) -> Path:
+    import shlex
     from datetime import UTC, datetime
 
     from tautochrone.base.installation import user_folder
@@ -224,6 +225,6 @@ def _save(error: Exception) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     number = f"-{len(_files) + 1}" if _files else ""
     path = folder / f"fault-{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{os.getpid()}{number}.txt"
-    text = f"{' '.join(sys.argv)}\nPython {sys.version}\n\n{''.join(format_exception(error))}"
+    text = f"{shlex.join(sys.argv)}\nPython {sys.version}\n\n{''.join(format_exception(error))}"
     path.write_text(text, encoding="utf-8", errors="backslashreplace")  # an argument may be any bytes
     return path

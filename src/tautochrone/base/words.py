@@ -1,6 +1,7 @@
 """Words put together for people."""
 
 import re
+import shlex
 from collections.abc import Callable, Collection, Sequence
 from difflib import get_close_matches
 
@@ -73,6 +74,11 @@ def lower_first(text: str) -> str:
 def sentence(words: str) -> str:
     """Return the words as a sentence: a capital first letter, and one full stop."""
     return f"{words[:1].upper()}{words[1:].rstrip('.')}."
+
+
+def on_machine(address: str | None) -> str:
+    """Return the option of a command that names a machine, as a shell takes it; empty: it is this one."""
+    return f" --on {shlex.quote(address)}" if address else ""
 
 
 def near(word: str, known: Collection[str]) -> str:

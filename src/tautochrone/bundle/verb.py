@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -104,8 +105,9 @@ def unpack(
     if out is not None:
         typer.echo(f"Plans and report: {out.resolve()}")
     elif done.contents.plans:
+        typed = shlex.quote(str(file))
         typer.echo(
-            f"Its plans ({', '.join(done.contents.plans)}) and report: tauto unpack {file} --out FOLDER"
+            f"Its plans ({', '.join(done.contents.plans)}) and report: tauto unpack {typed} --out FOLDER"
         )
 
 

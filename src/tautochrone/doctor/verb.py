@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tautochrone.base.errors import UsageError
-from tautochrone.base.words import plural
+from tautochrone.base.words import on_machine, plural
 from tautochrone.command import completion
 from tautochrone.command.beside import On
 from tautochrone.command.options import StoreOption, one_of
@@ -133,8 +133,7 @@ def _show(
     console = make_console()
     console.width = min(console.width, _WIDEST)
     said = {code: sentence(one) for code, one in worths.items() if explain or one.shown != _WITHHELD}
-    where = f" --on {on}" if on else ""
-    closing = [f"{KNOBS_EXPLAINED}{where}"] if has_knobs(findings) else []
+    closing = [f"{KNOBS_EXPLAINED}{on_machine(on)}"] if has_knobs(findings) else []
     closing += _closing(facts, on, explain=explain)
     if not console.is_terminal:
         lines = (_headline(facts), counted(findings), "", *plain_lines(findings, said, explain=explain))
@@ -171,8 +170,7 @@ def _closing(facts: Facts, on: str | None, *, explain: bool) -> list[str]:
         )
     if not explain:
         lines.append(
-            "Everything about each of them, with its sources: tauto doctor --explain"
-            + (f" --on {on}" if on else "")
+            f"Everything about each of them, with its sources: tauto doctor --explain{on_machine(on)}"
         )
     return lines
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from tautochrone.answer import document as doc
 from tautochrone.answer.blocks import Mark
-from tautochrone.base.words import plural
+from tautochrone.base.words import on_machine, plural
 from tautochrone.machine.deployment import ORIGIN, Deployment
 from tautochrone.machine.deployment.apply import KnobSetting, Prospect
 from tautochrone.machine.settings import InForce
@@ -128,8 +128,8 @@ def _by_hand(rows: Sequence[KnobSetting]) -> Iterator[doc.Block]:
 
 def _ways(deployment: Deployment, on: str | None) -> Iterator[doc.Block]:
     named = typed(deployment)
-    yield doc.Sentence(f"To measure under it: tauto probe cyclic --deployment {named}{_on(on)}")
-    yield doc.Sentence(f"To leave it in force: tauto tune apply {named}{_on(on)}")
+    yield doc.Sentence(f"To measure under it: tauto probe cyclic --deployment {named}{on_machine(on)}")
+    yield doc.Sentence(f"To leave it in force: tauto tune apply {named}{on_machine(on)}")
 
 
 def typed(deployment: Deployment) -> str:
@@ -170,7 +170,7 @@ def came_of(deployment: Deployment, *, changed: bool) -> str:
 
 def how_back(on: str | None) -> str:
     """Return how what was applied to a machine is put back."""
-    return f"To put everything back: tauto tune restore{_on(on)}"
+    return f"To put everything back: tauto tune restore{on_machine(on)}"
 
 
 def _force(force: InForce | None, unseen: str) -> Iterator[doc.Block]:
@@ -178,10 +178,6 @@ def _force(force: InForce | None, unseen: str) -> Iterator[doc.Block]:
         yield doc.Sentence(force.told)
     if unseen:
         yield doc.Sentence(f"Whether a deployment is in force can't be seen: {unseen}")
-
-
-def _on(machine: str | None) -> str:
-    return f" --on {machine}" if machine else ""
 
 
 def _value(text: str | None) -> doc.TypedCell:

@@ -9,7 +9,7 @@ from tautochrone.answer.experiments import Presentation
 from tautochrone.answer.experiments.interrupt import InterruptPresentation
 from tautochrone.answer.experiments.period import PeriodPresentation
 from tautochrone.answer.experiments.response import ResponsePresentation
-from tautochrone.base.words import lower_first
+from tautochrone.base.words import lower_first, on_machine
 from tautochrone.run.folder import StoredRun
 
 _IN_KERNEL_SPACE = (
@@ -74,8 +74,7 @@ def _counterpart(measure: str, run: StoredRun) -> str:
     periods = _parameter(run, "periods")
     first, *others = periods.split(",")
     command = _COUNTERPARTS[measure].format(periods=periods, first=first)
-    target = run.manifest.conditions.remote
-    said = f"{command} --on {target}" if target else command
+    said = f"{command}{on_machine(run.manifest.conditions.remote)}"
     return f"{said}, likewise with {', '.join(others)}" if others and periods not in command else said
 
 

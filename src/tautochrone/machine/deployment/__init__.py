@@ -1,5 +1,6 @@
 """Deployments, how a machine's CPUs are used: read from TOML, or by name the six of delgado2020, Table 1."""
 
+import shlex
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -53,10 +54,11 @@ def as_condition(deployment: Deployment, obtained: tuple[Obtained, ...]) -> dict
 def read_deployment(path: Path) -> Deployment:
     """Read a deployment's file."""
     text, table = read_toml(path, "a deployment", "Texts stand in quotes; settings stand below [settings].")
+    typed = shlex.quote(str(path))
     if "experiment" in table:
-        raise UsageError(f"'{path}' is a plan, not a deployment", f"Carry it out: tauto run {path}.")
+        raise UsageError(f"'{path}' is a plan, not a deployment", f"Carry it out: tauto run {typed}.")
     if "task" in table:
-        raise UsageError(f"'{path}' is a task set, not a deployment", f"Look at it: tauto analyse {path}.")
+        raise UsageError(f"'{path}' is a task set, not a deployment", f"Look at it: tauto analyse {typed}.")
     return deployment_of(table, text, str(path), name=path.name.removesuffix(".toml"))
 
 

@@ -26,6 +26,7 @@
 Every mistake is a `UsageError` that begins with the file and the line.
 """
 
+import shlex
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -152,15 +153,16 @@ def parse(text: str, path: Path) -> PlanDocument:
 
 
 def _document(text: str, table: toml.Table, path: Path) -> PlanDocument:
+    typed = shlex.quote(str(path))
     if "task" in table and "experiment" not in table:
         raise UsageError(
             f"'{path}' is a task set, and this verb takes a plan",
-            f"Type tauto analyse {path}, or, to run it, tauto probe taskset {path}.",
+            f"Type tauto analyse {typed}, or, to run it, tauto probe taskset {typed}.",
         )
     if "settings" in table and "experiment" not in table:
         raise UsageError(
             f"'{path}' is a deployment, and this verb takes a plan",
-            f"To measure under it, type tauto --deployment {path}.",
+            f"To measure under it, type tauto --deployment {typed}.",
         )
     return _Reader(text, path).document(table)
 
