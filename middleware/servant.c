@@ -2,8 +2,6 @@
 
 #include "os/identity.h"
 
-enum { NS_PER_MS = 1000000, REST_MS = 4, LONGEST_MS = 996 };
-
 const struct os_thread_attributes *servant_attributes(const struct servant *servant)
 {
     return &servant->attributes;
@@ -17,11 +15,10 @@ uint32_t servant_number(const struct servant *servant)
 enum os_status servant_begin(struct servant *servant, uint32_t number, const struct os_thread_attributes *attributes,
                              int64_t service_time_ns, int64_t budget_ns)
 {
-    const int64_t longest_ns = (int64_t)LONGEST_MS * NS_PER_MS;
     *servant = (struct servant){.number = number,
                                 .attributes = *attributes,
                                 .service_time_ns = service_time_ns,
-                                .longest_ns = budget_ns / 2 < longest_ns ? budget_ns / 2 : longest_ns};
+                                .rest = rest_of(attributes->policy, budget_ns)};
     return os_mutex_create(&servant->guard, OS_MUTEX_NONE, 0);
 }
 
@@ -66,35 +63,9 @@ void servant_handle(struct servant *servant, struct value *value, bool one_way)
     count(one_way ? &servant->one_way : &servant->two_way);
 }
 
-static void count_anew(struct servant *servant)
-{
-    int64_t involuntary = 0;
-    servant->since_ns = os_now_ns();
-    servant->used_ns = os_thread_cpu_time_ns();
-    os_thread_switches(&servant->waits, &involuntary);
-}
-
-/* The kernel's watchdog looks for waits only; everybody else on this CPU needs time. */
-static bool has_rested(const struct servant *servant, int64_t now_ns)
-{
-    int64_t waits = 0;
-    int64_t involuntary = 0;
-    os_thread_switches(&waits, &involuntary);
-    const int64_t used_ns = os_thread_cpu_time_ns() - servant->used_ns;
-    return waits != servant->waits && now_ns - servant->since_ns - used_ns >= (int64_t)REST_MS * NS_PER_MS;
-}
-
 void servant_rest_when_due(struct servant *servant)
 {
-    const enum os_policy policy = servant->attributes.policy;
-    const int64_t now_ns = os_now_ns();
-    if (now_ns - servant->since_ns < servant->longest_ns || (policy != OS_POLICY_FIFO && policy != OS_POLICY_RR)) {
-        return;
-    }
-    if (servant->since_ns != 0 && !has_rested(servant, now_ns)) {
-        os_sleep_until(os_now_ns() + (int64_t)REST_MS * NS_PER_MS);
-    }
-    count_anew(servant);
+    rest_when_due(&servant->rest);
 }
 
 void servant_fail(struct servant *servant, const char *why)

@@ -4,6 +4,7 @@
 
 #include "transport.h"
 
+#include "experiment/rest.h"
 #include "record/ring.h"
 
 #include <stdatomic.h>
@@ -18,17 +19,13 @@ struct servant {
     uint32_t number;
     struct os_thread_attributes attributes;
     int64_t service_time_ns;
-    int64_t longest_ns; /* without rest */
     struct os_mutex *guard; /* of `thread` */
     struct serving_thread thread;
     _Atomic(const char *) failure;
     /* On a line of their own: written with every request. */
     _Alignas(CACHE_LINE_BYTES) _Atomic uint64_t two_way;
     _Atomic uint64_t one_way;
-    /* When it began to count, and what it had used and how often it had waited by then. */
-    int64_t since_ns;
-    int64_t used_ns;
-    int64_t waits;
+    struct rest rest;
 };
 
 /* `service_time_ns`: how long each request keeps the servant busy asleep, as an application's work would; 0: not at

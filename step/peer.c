@@ -10,7 +10,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { NS_PER_MS = 1000000, LOOK_INTERVAL_MS = 100, USUAL_LAG_MS = 10 };
+enum { NS_PER_MS = 1000000, LOOK_INTERVAL_MS = 100, USUAL_LAG_MS = 10, WATCHDOG_MS = 2000 };
 
 const char *const peer_plants[] = {"echo", "lag", NULL};
 
@@ -80,7 +80,7 @@ static void serve(struct playing *playing, struct link_message *message)
     }
 }
 
-struct peer_counts peer_play(struct link *link, const struct peer_options *options)
+struct peer_counts peer_play(struct link *link, const struct peer_options *options, struct rest rest)
 {
     struct playing playing = {.link = link, .options = options};
     struct link_message message;
@@ -94,6 +94,7 @@ struct peer_counts peer_play(struct link *link, const struct peer_options *optio
         } else {
             link_wait(link, (int64_t)LOOK_INTERVAL_MS * NS_PER_MS);
         }
+        rest_when_due(&rest);
     }
     return playing.counts;
 }
@@ -128,7 +129,7 @@ static void live(void *argument)
     if (others.count > 0) {
         (void)os_thread_keep_to(others.cpus, others.count);
     }
-    (void)peer_play(&played->link, &played->options);
+    (void)peer_play(&played->link, &played->options, rest_of(OS_POLICY_OTHER, 0));
 }
 
 int peer_start(const struct exchange_options *options, int32_t cpu)
@@ -236,9 +237,13 @@ int run_peer(int argc, char **argv)
     if (!read_options(&options, &exchange, &thread, argc, argv, &code)) {
         return code;
     }
-    const enum os_status status = os_stop_listen();
+    int64_t budget_ns = (int64_t)WATCHDOG_MS * NS_PER_MS;
+    enum os_status status = os_stop_listen();
+    if (status == OS_OK) {
+        status = os_watchdog_start(budget_ns, &budget_ns);
+    }
     if (status != OS_OK) {
-        return refuse(EXIT_FAILED, "signals can't be heard: %s.", os_status_text(status));
+        return refuse(EXIT_FAILED, "the watchdog can't be started: %s.", os_status_text(status));
     }
     code = peer_open(&link, &exchange.address, exchange.text);
     if (code == EXIT_MEASURED) {
@@ -248,9 +253,11 @@ int run_peer(int argc, char **argv)
         return code;
     }
     print_error("tauto-step peer: answers at %s.\n", exchange.text);
-    const struct peer_counts counts = peer_play(&link, &options);
+    const struct peer_counts counts = peer_play(&link, &options, rest_of((enum os_policy)thread.policy, budget_ns));
     link_close(&link);
     print("received %" PRIu64 "\nanswered %" PRIu64 "\nforeign %" PRIu64 "\nunsent %" PRIu64 "\n", counts.received,
           counts.answered, counts.foreign, counts.unsent);
-    return EXIT_MEASURED;
+    return os_stop_requested() == OS_STOP_WATCHDOG
+               ? refuse(EXIT_FAILED, "the watchdog ended the peer: it ran for %d s without once sleeping.", WATCHDOG_MS / 1000)
+               : EXIT_MEASURED;
 }

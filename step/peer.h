@@ -4,6 +4,8 @@
 
 #include "exchange.h"
 
+#include "experiment/rest.h"
+
 enum peer_plant { PEER_ECHO, PEER_LAG };
 extern const char *const peer_plants[]; /* as the enumeration; ends with NULL */
 
@@ -23,7 +25,7 @@ struct peer_counts {
     uint64_t foreign;
     uint64_t unsent; /* answers that the system did not take */
 };
-struct peer_counts peer_play(struct link *link, const struct peer_options *options);
+struct peer_counts peer_play(struct link *link, const struct peer_options *options, struct rest rest);
 
 /* Opens the link of a peer. Returns an exit code; refusals are told. */
 int peer_open(struct link *link, const struct link_address *address, const char *text);

@@ -1,10 +1,12 @@
 """The exchange of a step with a device: each message is accounted for, whatever the other side does."""
 
 import os
+import re
 import socket
 import struct
 import subprocess
 import threading
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,7 +17,17 @@ import numpy.typing as npt
 import pytest
 
 from networks import two_networks
-from real import PATIENCE_S, a_cpu, descendants, measuring, only_run, policy_options, sealed, tauto
+from real import (
+    PATIENCE_S,
+    a_cpu,
+    descendants,
+    measuring,
+    needs_priorities,
+    only_run,
+    policy_options,
+    sealed,
+    tauto,
+)
 from step_models import MODELS, built, step_program
 from tautochrone.experiments.requirement import parse
 from tautochrone.judge.requirement.judge import judge
@@ -31,6 +43,8 @@ USAGE, NOT_PERMITTED, OF_CODE = 2, 3, 8
 WARMUP, COUNT = 100, 305
 """All of their messages fit into the buffers of a socket, so that a busy machine loses none of them."""
 PATIENT = ("--patience", "20s")
+UDP_SEGMENT = 103
+"""Of Linux: one call sends so many datagrams as fit (udp(7))."""
 HEAD = "<4sHHQQq"
 """Of a datagram, as docs/hil.md has it."""
 
@@ -62,21 +76,27 @@ def run_of(store: Path, command: Sequence[str]) -> tuple[StoredRun, int, str]:
 
 @contextmanager
 def a_peer(place: str, *options: str, within: Sequence[str] = ()) -> Iterator[dict[str, int]]:
-    """One that answers while the body runs; what it counted is there afterwards.
-
-    It keeps to one CPU: what it sends from two can arrive in another order.
-    """
-    cpu = str(min(os.sched_getaffinity(0)))
-    command = [*within, str(step_program()), "peer", "--exchange", place, "--cpus", cpu, *options]
-    peer = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    """One that answers while the body runs; what it counted is there afterwards."""
     counts: dict[str, int] = {}
-    try:
-        assert peer.stderr is not None
-        assert "answers at" in peer.stderr.readline()
+    with a_peers_process(place, *options, within=within) as peer:
         yield counts
         peer.terminate()
         said, _ = peer.communicate(timeout=PATIENCE_S)
         counts.update((name, int(many)) for name, many in (line.split() for line in said.splitlines()))
+
+
+@contextmanager
+def a_peers_process(
+    place: str, *options: str, within: Sequence[str] = ()
+) -> Iterator["subprocess.Popen[str]"]:
+    """It keeps to one CPU: what it sends from two can arrive in another order."""
+    cpu = str(min(os.sched_getaffinity(0)))
+    command = [*within, str(step_program()), "peer", "--exchange", place, "--cpus", cpu, *options]
+    peer = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        assert peer.stderr is not None
+        assert "answers at" in peer.stderr.readline()
+        yield peer
     finally:
         peer.kill()
         peer.communicate()
@@ -114,6 +134,28 @@ def test_what_a_peer_loses_swaps_and_repeats_is_counted_to_the_message(models: P
         "foreign": 0,
         "unsent": 0,
     }
+
+
+def test_a_flood_does_not_take_the_peers_cpu_for_good() -> None:
+    """One call of the system sends sixty messages; the peer answers each by itself, and need not wait."""
+    needs_priorities("a peer that everybody else on its CPU waits for")
+    port = a_port()
+    with a_peers_process(f"udp:127.0.0.1:{port}", "--policy", "fifo") as peer:
+        assert re.search(r"realtime timeout +2000000 ", Path(f"/proc/{peer.pid}/limits").read_text())
+        before = _waits(peer.pid)
+        message = struct.pack(HEAD, b"TSTP", 1, 0, 0, 0, 0)
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as flood:
+            flood.setsockopt(socket.IPPROTO_UDP, UDP_SEGMENT, len(message))
+            end = time.monotonic() + 3
+            while time.monotonic() < end:
+                flood.sendto(message * 60, ("127.0.0.1", port))
+        assert _waits(peer.pid) > before
+        assert peer.poll() is None  # and the watchdog had no reason to bite
+
+
+def _waits(pid: int) -> int:
+    text = Path(f"/proc/{pid}/status").read_text()
+    return int(text.partition("\nvoluntary_ctxt_switches:")[2].split()[0])
 
 
 def test_a_row_has_when_its_outputs_went_and_how_old_its_inputs_were(models: Path, tmp_path: Path) -> None:
