@@ -40,9 +40,9 @@ def student(freedom: float, confidence: float) -> float:
 # which takes them to be independent, is too small. The means of long batches are nearly independent: the
 # method of batch means, Law and Kelton, Simulation Modeling and Analysis, chapter 9.
 #
-# This takes care of likeness that is over within a batch. What changes from one side's measurement to the
-# other's as a whole, such as the frequency of the CPU, is in neither side's spread and so not in the
-# interval.
+# Likeness that goes on beyond a batch shows between neighbouring batches, and is reckoned in. What changes
+# from one side's measurement to the other's as a whole, such as the frequency of the CPU, is in neither
+# side's spread and so not in the interval.
 
 
 BATCHES = 30
@@ -103,7 +103,8 @@ class Difference:
 def difference_of_means(first: Integers, second: Integers, confidence: float = 0.95) -> Difference:
     """The mean of ``first`` minus that of ``second``, with an interval from `BATCHES` batch means of each.
 
-    The interval is Welch's (1947), on the batch means: the two sides may spread differently.
+    The interval is Welch's (1947), on the batch means: the two sides may spread differently. Batches that are
+    alike themselves count as fewer (`mean_of_batches`).
 
     Returns:
         The difference; without an interval if a side has fewer than `FEWEST` samples.
@@ -112,11 +113,12 @@ def difference_of_means(first: Integers, second: Integers, confidence: float = 0
     if min(len(first), len(second)) < FEWEST:
         return Difference(value, None, None, confidence)
     batches = ([float(one.mean()) for one in np.array_split(side, BATCHES)] for side in (first, second))
-    errors = [float(np.var(means, ddof=1)) / BATCHES for means in batches]
+    means = [mean_of_batches([one]) for one in batches]
+    errors = [one.error**2 for one in means]
     total = sum(errors)
     if total == 0.0:
         return Difference(value, value, value, confidence)
-    freedom = degrees_of_freedom(errors, [BATCHES - 1] * len(errors))
+    freedom = degrees_of_freedom(errors, [one.freedom for one in means])
     reach = student(freedom, confidence) * math.sqrt(total)
     return Difference(value, value - reach, value + reach, confidence)
 
