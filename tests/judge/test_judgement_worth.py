@@ -262,6 +262,20 @@ def test_runs_that_lie_apart_by_less_than_runs_differ_show_nothing(
     assert told.shown == "not shown"
 
 
+@pytest.mark.parametrize(("after", "histogram"), [(20_008, False), (20_064, True)])
+def test_what_lies_within_a_step_of_the_clock_or_a_bin_is_no_difference(
+    tmp_path: Path, facts: dict[str, Any], after: int, *, histogram: bool
+) -> None:
+    """Runs that all have the same value differ by nothing; the clock's step is 10 ns, the bin's 64 ns."""
+    store = Store(tmp_path / "store")
+    for _ in range(2):
+        measure(store, facts, [np.full(5_000, 20_000)], histogram=histogram)
+        measure(store, facts, [np.full(5_000, after)], held("c-states", "any", "0us"), histogram=histogram)
+    told = worth(store.path, facts)["idle-states"]
+    assert told.shown == "not shown"
+    assert "no more than a step of the clock, or a bin of a histogram" in sentence(told)
+
+
 @pytest.mark.slow
 def test_releases_without_a_sample_are_later_than_all(tmp_path: Path, facts: dict[str, Any]) -> None:
     """The samples that are left are faster, but one release in 34 has none."""

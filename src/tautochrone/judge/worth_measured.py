@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from tautochrone.base.errors import TautoError
+from tautochrone.judge.comparison.metric import step_at
 from tautochrone.judge.comparison.spread import Rates, Sources, rates
 from tautochrone.judge.reduced import reduce_run
 from tautochrone.judge.worth import StatePair, Thing
@@ -55,6 +56,7 @@ class Worth:
         before: the runs of one state, the latest first; of a pair that is not attributable, none.
         sources: that all runs have, where one has others besides; empty: all.
         rebooted: whether the kernel's command line differs too.
+        too_close: whether the states differ by no more than a step of the clock, or a bin of a histogram.
     """
 
     things: tuple[Thing, ...]
@@ -66,6 +68,7 @@ class Worth:
     after: tuple[WorthSide, ...] = ()
     sources: tuple[str, ...] = ()
     rebooted: bool = False
+    too_close: bool = False
 
 
 def not_attributable(pair: StatePair) -> Worth:
@@ -99,7 +102,8 @@ def weigh(pair: StatePair, before: Sequence[StoredRun], after: Sequence[StoredRu
         for run, quantile, counts in zip(chosen, every, (all_counts([one]) for one in measured), strict=True)
     ]
     first, second = tuple(sides[: len(parts[0])]), tuple(sides[len(parts[0]) :])
-    shown = _shown(parts, told)
+    too_close = _too_close(chosen, told)
+    shown: Shown = "not shown" if too_close else _shown(parts, told)
     measure = chosen[0].manifest.header.meaning_of(chosen[0].measures[0])
     everything = all(set(run.sources.values()) == common for run in chosen)
     return Worth(
@@ -112,6 +116,7 @@ def weigh(pair: StatePair, before: Sequence[StoredRun], after: Sequence[StoredRu
         after=second,
         sources=() if everything else tuple(sorted(common)),
         rebooted=pair.rebooted,
+        too_close=too_close,
     )
 
 
@@ -161,6 +166,18 @@ def _shown(parts: _Parts, told: tuple[list[Quantile], list[Quantile]]) -> Shown:
         return "repeated" if found.p <= 1 - CONFIDENCE else "not shown"
     (low, high), (other_low, other_high) = (_ends(side) for side in told)
     return "once" if high < other_low or other_high < low else "not shown"
+
+
+def _too_close(runs: Sequence[StoredRun], told: tuple[list[Quantile], list[Quantile]]) -> bool:
+    """Return whether the states differ by no more than can be read: runs that all have the same value differ
+    by nothing, and one step of a coarse clock would be a difference for sure."""
+    values = [[float(one.value) for one in side if one.value is not None] for side in told]
+    if any(len(one) < len(side) for one, side in zip(values, told, strict=True)):
+        return False
+    first, second = (sum(one) / len(one) for one in values)
+    step_ns = max(float(run.manifest.header.clock.step_ns or 0) for run in runs)
+    binned = any(run.is_histogram for run in runs)
+    return abs(second - first) <= step_at(step_ns, first, second, binned=binned)
 
 
 def _ends(quantiles: Sequence[Quantile]) -> tuple[float, float]:

@@ -77,6 +77,8 @@ def _how_sure(worth: Worth) -> str:
         return f"{counts}: the states differ by more than runs of one state do."
     if worth.shown == "once":
         return "How much two runs of one state differ is not known: measure each state three times."
+    if worth.too_close:
+        return "No difference is shown: it is no more than a step of the clock, or a bin of a histogram."
     if len(worth.before) + len(worth.after) < _FEWEST_TO_TELL:
         return "No difference is shown: the intervals overlap."
     return f"No difference is shown: of {counts}, those of one state differ by as much."

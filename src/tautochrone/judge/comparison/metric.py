@@ -130,9 +130,19 @@ class SourcePart:
     def step_of(self, metric: ComparedMetric) -> float:
         """Return what the two values of a metric must differ by to be seen to differ, in ns: a step of the
         clock, or where a side kept a histogram, the bin at these values if that is wider."""
-        if metric.q is None or not self.binned:
-            return self.step_ns if metric.q is not None else 0.0
-        return max(self.step_ns, _BIN * max(abs(metric.first or 0.0), abs(metric.second or 0.0)))
+        if metric.q is None:
+            return 0.0
+        return step_at(self.step_ns, metric.first or 0.0, metric.second or 0.0, binned=self.binned)
+
+
+def step_at(step_ns: float, first: float, second: float, *, binned: bool) -> float:
+    """Return what two quantiles must differ by to be seen to differ, in ns.
+
+    Args:
+        step_ns: of the clock.
+        binned: whether one of them is of a histogram, and so known to a bin.
+    """
+    return max(step_ns, _BIN * max(abs(first), abs(second))) if binned else step_ns
 
 
 def quantile_metric(
