@@ -233,6 +233,17 @@ def test_a_server_that_is_started_again_is_found_again(browser: Browser) -> None
                 seen.until("document.getElementById('others').textContent.includes('before this began')")
 
 
+def test_a_server_that_ended_is_not_called_lost_where_its_last_words_came_too_late(
+    browser: Browser, shown: Demonstrator
+) -> None:
+    page = new_page(browser, LAPTOP)
+    page.route_web_socket("**/states", lambda socket: socket.close(code=1001))
+    page.goto(shown.url)
+    page.wait_for_function(f"() => !{KNOWN}.connected && {STANDING} === 'waiting' && {KNOWN}.ended !== null")
+    assert "Over. Trying again" in page.locator("#status").inner_text()
+    page.close()
+
+
 def test_a_server_that_is_gone_without_a_word_is_looked_for(browser: Browser, tmp_path: Path) -> None:
     page_at, receives_at = Address("127.0.0.1", free_port()), Address("127.0.0.1", free_port())
     options = ["--attach", "--listen", str(page_at), "--receive", str(receives_at)]

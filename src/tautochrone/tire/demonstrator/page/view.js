@@ -7,6 +7,7 @@
   const impatientFromS = 10;
   const numbersEveryMs = 200; // faster, nobody reads them
   const spokenEveryMs = 5000;
+  const serverEnds = 1001; // what a WebSocket closes with when its server ends
   const slowPictureMs = 500; // for who asked for less motion
   const element = (id) => document.getElementById(id);
   const lessMotion = window.matchMedia("(prefers-reduced-motion: reduce)");
@@ -66,8 +67,9 @@
       const message = JSON.parse(event.data);
       heard[message.kind]?.(message);
     });
-    socket.addEventListener("close", () => {
+    socket.addEventListener("close", (event) => {
       known.connected = false;
+      if (event.code === serverEnds) known.ended ??= ""; // its last words can come too late for a page that is slow
       known.retryAtMs = performance.now() + known.retryMs;
       window.setTimeout(connect, known.retryMs);
       known.retryMs = Math.min(longestRetryMs, 2 * known.retryMs);
