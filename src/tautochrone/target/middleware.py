@@ -92,7 +92,7 @@ def find_program_for(transport: str, machine: str) -> Path | None:
     Raises:
         UsageError: there is one for this machine, and none for that kind.
     """
-    from tautochrone.target.probes import architecture_of, find_static
+    from tautochrone.target.probes import architecture_of, find_static, how_to_build
 
     static = find_static(program_name(transport), machine)
     if static is not None:
@@ -105,7 +105,7 @@ def find_program_for(transport: str, machine: str) -> Path | None:
         raise UsageError(
             f"{program_name(transport)} was built for {here} machines, and that one is of the kind {machine}",
             "Install tautochrone there, in the same version, with the library of this transport. Sockets "
-            "(tcp, udp, unix) need none: `make probes` builds them for other machines.",
+            f"(tcp, udp, unix) need none. {how_to_build()}",
         )
     return own
 

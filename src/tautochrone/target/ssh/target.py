@@ -185,7 +185,7 @@ class PushedPrograms:
             program_name(transport),
             f"transport {transport}",
             lambda: find_program_for(transport, self._machine),
-            "or use a transport of sockets, which `make probes` builds static",
+            "or use a transport of sockets, whose programs need no library there",
         )
 
     def own_code(self, code: str) -> BroughtCode:

@@ -16,6 +16,7 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from tautochrone.base.errors import MeasuringError
+from tautochrone.target.probes import how_to_build
 
 BOX_BYTES = 8 << 20
 _MAGIC, _VERSION = 0x42554154, 1  # "TAUB"
@@ -89,7 +90,7 @@ class TimeGate:
         if (magic, version) != (_MAGIC, _VERSION) or length > _MOST_REPLY:
             raise MeasuringError(
                 f"the guest speaks another language (magic {magic:#x}, version {version})",
-                "What goes into its image is of another version: `make probes` builds it.",
+                f"What goes into its image is of another version. {how_to_build()}",
             )
         return self._memory[_REPLY_AT : _REPLY_AT + length]
 
