@@ -385,7 +385,7 @@ _ALL = (
     # The virtual lab.
     Case(
         "lab/diff",
-        "lab diff debian:cloud,preempt=none debian:rt --duration 200ms --no-trace",
+        "lab diff debian:rt debian:cloud,preempt=none --duration 200ms --no-trace",
         "lab-diff",
         "json page",
         measured=("@cyclic", "@cyclic#1"),
