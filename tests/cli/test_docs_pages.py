@@ -5,6 +5,7 @@ import pty
 import re
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from functools import cache
 from html.parser import HTMLParser
@@ -81,6 +82,24 @@ def bare_addresses(page: Path) -> list[str]:
 
 def test_what_leads_out_is_a_link_and_has_the_form_of_an_address() -> None:
     assert {page.name: bare for page in PAGES if (bare := bare_addresses(page))} == {}
+
+
+def _plans() -> Iterator[Any]:
+    for page in PAGES:
+        for at, block in enumerate(re.findall(r"```toml\n(.*?)```", page.read_text(), re.DOTALL)):
+            if isinstance(tomllib.loads(block).get("experiment"), list):
+                yield pytest.param(block, id=f"{page.stem}-{at}")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("plan", list(_plans()))
+def test_every_plan_that_a_page_shows_is_one(tmp_path: Path, plan: str) -> None:
+    file = tmp_path / "shown.plan.toml"
+    file.write_text(plan)
+    (tmp_path / "mine.toml").write_text('measure = "0"\n[settings]\nrt-throttling = "off"\n')
+    shown = in_process.tauto("run", "--dry-run", str(file), store=tmp_path / "store")
+    whole = shown.code == 0 or (".so can't be read: No such file" in shown.err and ".so" in plan)
+    assert whole, shown.err
 
 
 def leaves(command: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Any]]:
