@@ -86,6 +86,23 @@ def test_rows_that_do_not_fit_are_refused_as_what_they_really_take(locked: bool)
     assert re.search(r"they take \d+ MB, rounded up to powers of two, \d+ MB are left", refused.stderr)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("lock", [True, False])
+def test_locked_memory_is_told_as_such_where_no_proc_says_so(lock: bool) -> None:
+    if lock_options():
+        skip_or_fail("memory may not be locked here")
+    options = ["period", "--count", "3", "--out", "-", *([] if lock else ["--no-memory-lock"])]
+    hidden = ["unshare", "-m", "sh", "-c", 'mount -t tmpfs none /proc && exec "$@"', "sh"]
+    ended = subprocess.run(
+        [*hidden, str(find_probe()), *options], capture_output=True, timeout=PATIENCE_S, check=False
+    )
+    if b"unshare:" in ended.stderr or b"mount:" in ended.stderr:
+        pytest.skip(f"/proc can't be hidden here: {ended.stderr.decode()}")
+    assert ended.returncode == 0, ended.stderr
+    wanted_and_obtained = re.findall(rb'"memory_locked":(\w+)', ended.stdout)
+    assert wanted_and_obtained == 2 * [b"true" if lock else b"false"]
+
+
 def test_a_table_of_many_rows_and_measures_fits_on_a_bare_board() -> None:
     """Twenty rows with four measures each, and a histogram for each of them."""
     ended = limited(

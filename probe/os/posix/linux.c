@@ -250,7 +250,7 @@ int64_t linux_locked_bytes(void)
     char status[LINUX_STATUS_BYTES];
     const char *const at =
         linux_read_text("/proc/self/status", status, sizeof status) ? linux_behind(status, "\nVmLck:") : NULL;
-    return at != NULL ? linux_number(at, NULL) * 1024 : 0;
+    return at != NULL ? linux_number(at, NULL) * 1024 : -1;
 }
 
 enum os_status os_realtime_share(int64_t *runtime_ns, int64_t *period_ns)

@@ -17,7 +17,7 @@ void linux_thread_read_back(struct os_thread_obtained *obtained);
 /* The same of any thread, by its number, but for its timer slack. */
 void linux_task_read_back(int64_t task, struct os_thread_obtained *obtained);
 
-/* Memory of this process that is locked, 0 where it can't be told. */
+/* Memory of this process that is locked, negative where it can't be told. */
 int64_t linux_locked_bytes(void);
 
 /* Of /proc/PID/status, with the lists of many CPUs, and of a thousand groups. */

@@ -8,9 +8,12 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 
+static bool was_granted;
+
 enum os_status os_memory_lock(void)
 {
-    return mlockall(MCL_CURRENT | MCL_FUTURE) == 0 ? OS_OK : os_status_from_errno(errno);
+    was_granted = mlockall(MCL_CURRENT | MCL_FUTURE) == 0;
+    return was_granted ? OS_OK : os_status_from_errno(errno);
 }
 
 int64_t os_memory_lock_limit_bytes(void)
@@ -24,7 +27,8 @@ int64_t os_memory_lock_limit_bytes(void)
 
 bool os_memory_is_locked(void)
 {
-    return linux_locked_bytes() > 0;
+    const int64_t bytes = linux_locked_bytes();
+    return bytes > 0 || (bytes < 0 && was_granted);
 }
 
 enum os_status os_memory_reserve(void **memory, size_t bytes)
