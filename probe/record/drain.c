@@ -160,14 +160,14 @@ uint64_t histogram_allowance_bytes(int64_t elapsed_ns)
     return AT_ONCE_BYTES + (uint64_t)(elapsed_ns / NS_PER_S) * BYTES_PER_DAY / S_PER_DAY;
 }
 
-static void print_progress(const struct recorder *recorder)
+static void print_progress(struct recorder *recorder)
 {
     uint64_t completed = 0;
     uint64_t missed = 0;
     int64_t worst_ns = INT64_MIN;
     for (uint32_t i = 0; i < recorder->source_count; i++) {
-        const struct source *const source = &recorder->sources[i];
-        completed += source->recorded + source->dropped_told;
+        struct source *const source = &recorder->sources[i];
+        completed += source->recorded + source->dropped_told + ring_waiting(&source->ring);
         missed += atomic_load_explicit(&source->counters.missed, memory_order_relaxed);
         worst_ns = source->worst_ns[0] > worst_ns ? source->worst_ns[0] : worst_ns;
     }

@@ -155,6 +155,15 @@ def test_an_output_that_does_not_let_itself_be_waited_for_is_waited_for(tmp_path
 
 
 @pytest.mark.slow
+def test_progress_counts_the_rows_that_wait_for_the_end() -> None:
+    length = ("--period", "10ms", "--duration", "1500ms")
+    ended = probe("cyclic", "--cpus", CPU, *policy_options(), *length, "--drain", "at-end", "--progress")
+    assert ended.returncode == 0, ended.stderr
+    (told, *_) = re.findall(r"^completed (\d+), missed", ended.stderr, re.MULTILINE)
+    assert int(told) > 0
+
+
+@pytest.mark.slow
 def test_statistics_of_each_measure_are_its_own(tmp_path: Path) -> None:
     run = measure(tmp_path, *several("taskset"), "--record", "histogram")
     medians = {
