@@ -5,6 +5,7 @@
 #include "load/load.h"
 #include "message.h"
 #include "os/rights.h"
+#include "os/standard.h"
 
 static const struct command commands[] = {
     {"load", "a background load, bounded and self-ending", load_main},
@@ -28,6 +29,7 @@ int main(int argc, char **argv)
     if (guest_is_first(argv[0])) {
         guest_be_first();
     }
+    os_standard_numbers_take();
     speak_as(agent.name);
     if (os_rights_are_raised()) {
         return refuse(EXIT_NOT_PERMITTED,

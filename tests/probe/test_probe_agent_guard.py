@@ -9,7 +9,7 @@ import pytest
 
 from agents import Agent, agent, best_of_three, said_in_time, seconds_until
 from real import tauto_agent, wait_until
-from tautochrone.target.local import find_probe
+from tautochrone.target.local import find_agent, find_probe
 
 PROMISE_S = 2.0
 # Ignores SIGTERM; so do two others in sessions of their own, one of which has lost its parent.
@@ -45,6 +45,15 @@ def test_output_and_messages_are_the_commands() -> None:
     with agent("guard", "--", "sh", "-c", "echo out; echo words >&2") as guard:
         assert guard.output.read() == b"out\n"
         assert guard.messages == "words\n"
+
+
+@pytest.mark.parametrize("closed", ["<&-", "2>&-", "<&- >&- 2>&-"])
+def test_it_ends_also_where_its_own_files_were_closed(closed: str) -> None:
+    """A pipe of its own would else get the number, and be closed again as input or output of the command."""
+    inner = f'"$0" guard -- true {closed}; echo $?'
+    with agent("guard", "--", "sh", "-c", inner, str(find_agent())) as guard:
+        assert guard.ended() == 0
+        assert guard.output.read() in (b"0\n", b"143\n")  # 143: its input is over before the command is
 
 
 def test_what_can_not_be_started_is_told() -> None:

@@ -1,4 +1,5 @@
 /* Writing, without overwriting what somebody measured before, and where nobody else has led us: open(2), write(2), poll(2). */
+#include "os/standard.h"
 #include "status.h"
 
 #include <errno.h>
@@ -67,12 +68,11 @@ static enum os_status open_what_is_there(const char *path, struct os_output *out
     return OS_OK;
 }
 
-/* With the number of standard error, which whoever started us may have closed, it would get our messages. */
-static void take_standard_numbers(void)
+void os_standard_numbers_take(void)
 {
     int taken = 0;
     while (taken >= 0 && taken <= STDERR_FILENO) {
-        taken = open("/dev/null", O_RDWR | O_CLOEXEC);
+        taken = open("/dev/null", O_RDONLY | O_CLOEXEC); /* what is written there fails, as it would without */
     }
     (void)close(taken);
 }
@@ -83,7 +83,7 @@ enum os_status os_output_open(const char *path, struct os_output *output)
         *output = os_output_standard();
         return OS_OK;
     }
-    take_standard_numbers();
+    os_standard_numbers_take(); /* with the number of standard error it would get our messages */
     const int descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (descriptor < 0) {
         return errno == EEXIST ? open_what_is_there(path, output) : os_status_from_errno(errno);
