@@ -65,9 +65,7 @@ static void finish(struct session *session)
     read_all(session, timerlat_rows_take);
     for (uint32_t i = 0; i < session->recorder->source_count; i++) {
         struct timerlat_rows *const rows = &session->rows[i];
-        const int64_t cpu_time_ns = os_timerlat_thread_cpu_time_ns(rows->thread);
         timerlat_rows_close(rows, end_ns);
-        rows->source->counters.cpu_time_ns = cpu_time_ns == INT64_MIN ? 0 : cpu_time_ns;
         source_finish(rows->source);
     }
 }

@@ -128,4 +128,5 @@ void timerlat_rows_close(struct timerlat_rows *rows, int64_t now_ns)
         pass_over(rows, periods + 1 - rows->warmup, 0);
     }
     rows->source->counters.released = (uint64_t)recorded_between(rows, 0, rows->next);
+    rows->source->counters.cpu_time_ns = os_timerlat_thread_cpu_time_ns(rows->thread);
 }

@@ -40,7 +40,7 @@ static inline bool timerlat_rows_complete(const struct timerlat_rows *rows)
 /* `rows` is a struct timerlat_rows: an os_timerlat_visitor. */
 void timerlat_rows_take(void *rows, const struct os_timerlat_event *event);
 
-/* The end: what was due by `now_ns` and was not served is missed, and the released ones are booked. */
+/* The end: what was due by `now_ns` and was not served is missed; the released ones and the CPU time are booked. */
 void timerlat_rows_close(struct timerlat_rows *rows, int64_t now_ns);
 
 #endif

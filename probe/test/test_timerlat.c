@@ -189,6 +189,16 @@ static void expect_books(struct books *books, uint64_t released, uint64_t comple
     ring_destroy(&books->source.ring);
 }
 
+static void cpu_time_that_can_not_be_told_is_not_told_as_none(void **state)
+{
+    (void)state;
+    struct books books;
+    open_books(&books); /* its thread never came */
+    timerlat_rows_close(&books.rows, FIRST_INSTANT);
+    assert_true(books.source.counters.cpu_time_ns == INT64_MIN);
+    expect_books(&books, 0, 0, 0, 0);
+}
+
 static void every_activation_becomes_a_row(void **state)
 {
     (void)state;
@@ -474,6 +484,7 @@ static void a_signal_does_not_end_the_waiting_for_another_that_sets_up(void **st
 
 TESTS(cmocka_unit_test(every_kind_of_entry_moves_the_time_as_it_says),
       cmocka_unit_test(a_page_that_is_cut_off_ends_there), cmocka_unit_test(a_word_is_found_whole),
+      cmocka_unit_test(cpu_time_that_can_not_be_told_is_not_told_as_none),
       cmocka_unit_test(every_activation_becomes_a_row),
       cmocka_unit_test(what_was_passed_over_is_missed_and_what_the_trace_lost_is_dropped),
       cmocka_unit_test(a_handler_whose_thread_is_lost_drops_its_sample),
