@@ -107,6 +107,27 @@ def test_repetitions_tell_the_ranking_apart_and_say_no_difference_where_none_is(
     assert found.reference == "HM"  # neither Single nor as-is is there
 
 
+@pytest.mark.parametrize(
+    ("first_ns", "second_ns", "histogram", "apart"),
+    [
+        (1_000, 1_008, False, False),  # the clock's step is 10 ns
+        (1_000, 1_040, False, True),
+        (100_000, 100_300, False, True),
+        (100_000, 100_300, True, False),
+        (100_000, 110_000, True, True),
+    ],
+)
+def test_what_lies_within_a_step_of_the_clock_or_a_bin_is_no_difference(
+    store: Store, first_ns: int, second_ns: int, histogram: bool, apart: bool
+) -> None:
+    runs = [
+        deployed(store, name, np.full(300, value), histogram=histogram)
+        for name, value in (("HM", first_ns), ("MI", second_ns))
+        for _ in range(3)
+    ]
+    assert only(runs).ranking.none_shown != apart
+
+
 @pytest.mark.slow
 def test_alike_candidates_are_not_ranked(store: Store) -> None:
     found = only([*repeated(store, "HM", 8_000, 31), *repeated(store, "MI", 8_000, 32)])

@@ -39,6 +39,7 @@ class Candidate:
         missed: the share of releases without a sample, of each repetition: of those that have parts, in
             their order, then of those without a single sample. None: not known.
         repeats: whether another run would be the same one, to the bit: a virtual machine's.
+        step_ns: of the clock that measured them, the coarsest.
     """
 
     name: str
@@ -47,6 +48,7 @@ class Candidate:
     lost: int | None
     missed: tuple[float | None, ...] = ()
     repeats: bool = False
+    step_ns: float = 0.0
 
     @property
     def counts(self) -> Counts:
@@ -311,6 +313,7 @@ def _candidate(
         lost=None if None in lost else sum(one or 0 for one in lost),
         missed=tuple(_share(one, parts) for one, (_, parts) in zip(lost, held, strict=True)),
         repeats=all((one := run.manifest.conditions.virtual) and one.repeatable for run, _ in held),
+        step_ns=max(float(run.manifest.header.clock.step_ns or 0) for run, _ in held),
     )
 
 

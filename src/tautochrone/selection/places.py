@@ -10,7 +10,7 @@ import numpy as np
 
 from tautochrone.base.errors import UsageError
 from tautochrone.base.units import format_quantile
-from tautochrone.judge.comparison.metric import error_of
+from tautochrone.judge.comparison.metric import error_of, step_at
 from tautochrone.judge.comparison.spread import largest
 from tautochrone.judge.naming import Kind, number_named
 from tautochrone.selection.candidates import Candidate
@@ -142,11 +142,10 @@ def places(
         at = quantiles.index(metric.q)
         compared = {pair: own[at] for pair, own in pairs.items()}
         values = list(_quantile_values(len(names), compared))
-        runs = [len(one.parts) for one in candidates]
         exact = all(one.repeats for one in candidates)
         p = {
-            pair: one.p if exact else _of_quantiles(one, (runs[pair[0]], runs[pair[1]]))
-            for pair, one in compared.items()
+            (i, j): one.p if exact else _of_quantiles(one, (candidates[i], candidates[j]))
+            for (i, j), one in compared.items()
         }
         return rank(names, values, p, alpha), compared
     fewest = min(sum(one.counts.total for one in run) for candidate in candidates for run in candidate.parts)
@@ -156,17 +155,28 @@ def places(
     return rank(names, total, p, alpha), {}
 
 
-def _of_quantiles(compared: QuantileDifference, runs: tuple[int, int]) -> float | None:
+def _of_quantiles(compared: QuantileDifference, pair: tuple[Candidate, Candidate]) -> float | None:
     """Return the p-value of a difference of quantiles. Where too few runs tell how much runs differ, it is
     supposed, beside what these runs' own samples leave open: one run is not compared with one run as if runs
-    were alike."""
+    were alike. What lies within a step of the clock, or a bin of a histogram, is no difference."""
+    if _too_close(compared, pair):
+        return None if compared.p is None else 1.0
     if compared.basis == "repetitions":
         return compared.p
     error = error_of(compared, compared.confidence)
     if error is None or compared.ratio is None:
         return None
-    total = math.sqrt(error**2 + ASSUMED.variance * (1 / runs[0] + 1 / runs[1]))
+    total = math.sqrt(error**2 + ASSUMED.variance * sum(1 / len(one.parts) for one in pair))
     return two_sided(math.log(compared.ratio), total, ASSUMED.freedom)
+
+
+def _too_close(compared: QuantileDifference, pair: tuple[Candidate, Candidate]) -> bool:
+    first, second = compared.first_ns, compared.second_ns
+    if first is None or second is None:
+        return False
+    binned = not all(part.counts.exact for one in pair for run in one.parts for part in run)
+    step_ns = step_at(max(one.step_ns for one in pair), first, second, binned=binned)
+    return abs(second - first) <= step_ns
 
 
 def _quantile_values(
