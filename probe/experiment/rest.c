@@ -19,7 +19,6 @@ static void count_anew(struct rest *rest)
     os_thread_switches(&rest->waits, &involuntary);
 }
 
-/* The kernel's watchdog looks for waits only; everybody else on this CPU needs time. */
 static bool has_rested(const struct rest *rest, int64_t now_ns)
 {
     int64_t waits = 0;

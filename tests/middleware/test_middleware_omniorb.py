@@ -30,7 +30,7 @@ from middleware_servers import (
     unmet_server,
 )
 from preload import environment_with
-from real import PATIENCE_S, needs_priorities, policy_options, sealed, wait_until
+from real import PATIENCE_S, needs_priorities, policy_options, sealed, wait_until, waits
 from tautochrone.target.local import find_probe
 
 LENGTHS = (0, 1, 2, 3, 1000, 16_384)
@@ -127,13 +127,6 @@ def test_endpoints_that_nobody_asked_for_are_refused() -> None:
     assert b"ORBendPoint" in ended.stderr
 
 
-def times_awake(pid: int, thread: int) -> int:
-    """How often it went to sleep."""
-    lines = Path(f"/proc/{pid}/task/{thread}/status").read_text().splitlines()
-    [count] = [int(line.split()[1]) for line in lines if line.startswith("voluntary_ctxt_switches:")]
-    return count
-
-
 @pytest.mark.slow
 def test_threads_of_endpoints_sleep_while_calls_are_served(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ORBconnectionWatchPeriod", "10000")
@@ -145,9 +138,9 @@ def test_threads_of_endpoints_sleep_while_calls_are_served(monkeypatch: pytest.M
             assert len(beside) >= servants
 
             def all_sleep() -> bool:
-                before = {thread: times_awake(met.pid, thread) for thread in beside}
+                before = {thread: waits(met.pid, thread) for thread in beside}
                 time.sleep(0.5)
-                return all(times_awake(met.pid, thread) == count for thread, count in before.items())
+                return all(waits(met.pid, thread) == count for thread, count in before.items())
 
             wait_until(all_sleep, "whoever serves nothing sleeps")
         with calling(met, list(range(servants))):  # they wake for whoever connects

@@ -36,7 +36,7 @@ from middleware_servers import (
     unmet_server,
     unpacked,
 )
-from real import PATIENCE_S, needs_priorities, policy_options, sealed, wait_until
+from real import PATIENCE_S, needs_priorities, policy_options, sealed, wait_until, waits
 from tautochrone.target.local import find_probe
 
 SOCKETS = ("tcp", "udp", "unix")
@@ -117,11 +117,6 @@ def test_servants_are_reached_over_ipv6_too(transport: str) -> None:
 # ---- Threads -----------------------------------------------------------------
 
 
-def switches(pid: int, thread: int) -> int:
-    status = Path(f"/proc/{pid}/task/{thread}/status").read_text()
-    return int(status.partition("\nvoluntary_ctxt_switches:")[2].split()[0])
-
-
 @pytest.mark.parametrize("transport", SOCKETS)
 def test_each_servant_is_served_by_a_thread_of_its_own_priority(transport: str) -> None:
     needs_priorities("priorities of servants")
@@ -134,10 +129,10 @@ def test_each_servant_is_served_by_a_thread_of_its_own_priority(transport: str) 
                 assert os.sched_getscheduler(thread) == os.SCHED_FIFO
                 assert os.sched_getparam(thread).sched_priority == 40 - number
                 assert os.sched_getaffinity(thread) == {CPU}
-                before = switches(met.pid, thread)
+                before = waits(met.pid, thread)
                 for _ in range(20):
                     caller.exchange(a_frame("void"))
-                assert switches(met.pid, thread) >= before + 15  # it is this one that serves
+                assert waits(met.pid, thread) >= before + 15  # it is this one that serves
         assert len(set(met.threads())) == 3
         assert [met.served(number)[0] for number in range(3)] == [21, 21, 21]
 
@@ -347,16 +342,11 @@ def test_a_flood_does_not_take_the_servants_cpu_for_good() -> None:
         limits = Path(f"/proc/{flooded.pid}/limits").read_text()
         assert re.search(r"realtime timeout +200000 +400000 ", limits)
         (thread,) = flooded.threads()
-        status = Path(f"/proc/{flooded.pid}/task/{thread}/status")
-
-        def waits() -> int:
-            return int(status.read_text().partition("\nvoluntary_ctxt_switches:")[2].split()[0])
-
         with Caller("tcp", flooded.endpoints[0]) as caller:
-            before = waits()
+            before = waits(flooded.pid, thread)
             answers = flood(caller.socket, a_frame("octet").packed() * 20_000, 1.5)
         assert answers > 0
-        assert waits() > before
+        assert waits(flooded.pid, thread) > before
         assert flooded.process.poll() is None  # and the watchdog had no reason to bite
 
 

@@ -27,6 +27,7 @@ from real import (
     policy_options,
     sealed,
     tauto,
+    waits,
 )
 from step_models import MODELS, built, step_program
 from tautochrone.experiments.requirement import parse
@@ -142,20 +143,15 @@ def test_a_flood_does_not_take_the_peers_cpu_for_good() -> None:
     port = a_port()
     with a_peers_process(f"udp:127.0.0.1:{port}", "--policy", "fifo") as peer:
         assert re.search(r"realtime timeout +2000000 ", Path(f"/proc/{peer.pid}/limits").read_text())
-        before = _waits(peer.pid)
+        before = waits(peer.pid)
         message = struct.pack(HEAD, b"TSTP", 1, 0, 0, 0, 0)
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as flood:
             flood.setsockopt(socket.IPPROTO_UDP, UDP_SEGMENT, len(message))
             end = time.monotonic() + 3
             while time.monotonic() < end:
                 flood.sendto(message * 60, ("127.0.0.1", port))
-        assert _waits(peer.pid) > before
+        assert waits(peer.pid) > before
         assert peer.poll() is None  # and the watchdog had no reason to bite
-
-
-def _waits(pid: int) -> int:
-    text = Path(f"/proc/{pid}/status").read_text()
-    return int(text.partition("\nvoluntary_ctxt_switches:")[2].split()[0])
 
 
 def test_a_row_has_when_its_outputs_went_and_how_old_its_inputs_were(models: Path, tmp_path: Path) -> None:

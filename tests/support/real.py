@@ -104,6 +104,12 @@ def descendants(pid: int) -> Iterator[int]:
                 yield from descendants(child)
 
 
+def waits(pid: int, thread: int | None = None) -> int:
+    """How often a thread, or the first one of a process, gave its CPU away by waiting."""
+    status = Path(f"/proc/{pid}/task/{thread or pid}/status").read_text()
+    return int(status.partition("\nvoluntary_ctxt_switches:")[2].split()[0])
+
+
 def is_gone(pid: int) -> bool:
     try:
         state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
