@@ -80,6 +80,20 @@ def bare_addresses(page: Path) -> list[str]:
     return [one for one in EXTERNAL.findall(re.sub(LINK, "", text)) if f"<{one}>" not in text]
 
 
+def uneven_rows(page: Path) -> Iterator[str]:
+    """Rows of a table that have more or fewer cells than its head."""
+    head = 0
+    for line in re.sub(r"`[^`\n]*`", "", text_of(page)).splitlines():
+        cells = len(re.findall(r"(?<!\\)\|", line)) if line.startswith("|") else 0
+        if head and cells not in (0, head):
+            yield line
+        head = cells and (head or cells)
+
+
+def test_every_row_of_a_table_has_the_cells_of_its_head() -> None:
+    assert {page.name: rows for page in PAGES if (rows := list(uneven_rows(page)))} == {}
+
+
 def test_what_leads_out_is_a_link_and_has_the_form_of_an_address() -> None:
     assert {page.name: bare for page in PAGES if (bare := bare_addresses(page))} == {}
 
