@@ -25,7 +25,7 @@ check: static ## the quick checks: format, lint, types, C unit tests, quick test
 test: static ## every check: also sanitizers, clang, the static probe, the virtual lab, slow tests
 	@scripts/test
 
-test-long: setup-test ## many more runs and hostile files than `make test` tries; takes about an hour
+test-long: setup-test ## many more runs and hostile files than `make test` tries; takes hours
 	@scripts/test long
 
 bench: ## compare with cyclictest, jitterdebugger, stress-ng and the middleware's own tools; kept out of the tests

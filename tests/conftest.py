@@ -102,8 +102,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items.sort(key=lambda item: -seconds[item.path])
 
 
-def pytest_collection_finish() -> None:
-    """All tests are read."""
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """All tests are read; workers are forks of this process."""
+    if session.config.option.workers and not session.config.option.collectonly:
+        from forks import load
+
+        load()
     gc.enable()
     gc.freeze()
 

@@ -217,10 +217,15 @@ def _left(give_up: float | None) -> float | None:
     return None if give_up is None else max(0.0, give_up - time.monotonic())
 
 
-def _load(asked: socket.socket) -> NoReturn:
+def load() -> None:
+    """Load what tests ask for, so that no fork of this process has to."""
     for name in _LOADED:
         importlib.import_module(name)
     _compile_templates()
+
+
+def _serve_forks(asked: socket.socket) -> NoReturn:
+    load()
     gc.freeze()  # what is loaded stays as it is, and its memory shared
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for its forks
     while controls := socket.recv_fds(asked, 1, 1)[1]:
@@ -318,4 +323,4 @@ def _become(
 
 
 if __name__ == "__main__":
-    _load(socket.socket(fileno=int(sys.argv[1])))
+    _serve_forks(socket.socket(fileno=int(sys.argv[1])))
