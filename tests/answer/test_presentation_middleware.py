@@ -34,6 +34,10 @@ def shape(told: Any) -> Any:
     return "number" if isinstance(told, (int, float)) and not isinstance(told, bool) else type(told).__name__
 
 
+_ALSO_TOLD = ("started", "dropped")
+"""The second on a busy machine: C0 goes on while other clients are late, and its rows come too quickly."""
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("experiment", "options"),
@@ -62,7 +66,8 @@ def test_the_runs_of_these_tests_are_as_the_probe_writes_them(
         ours.header.stored["parameters"]["transport_title"]
         == real.header.stored["parameters"]["transport_title"]
     )
-    assert [one.event for one in real.events if one.event != "started"] == [one.event for one in ours.events]
+    told = [one.event for one in real.events if one.event not in _ALSO_TOLD]
+    assert told == [one.event for one in ours.events]
     for kind in ("result", "memory"):
         assert [shape(one.stored) for one in ours.events if one.event == kind] == [
             shape(one.stored) for one in real.events if one.event == kind

@@ -4,6 +4,8 @@ import asyncio
 import json
 import re
 import socket
+import threading
+import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
@@ -17,6 +19,7 @@ from websockets.sync.client import ClientConnection, connect
 from real import PATIENCE_S, wait_until
 from tautochrone.base.errors import MeasuringError, UsageError
 from tautochrone.command.address import Address, read_address
+from tautochrone.tire.demonstrator import server
 from tautochrone.tire.demonstrator.server import STATES, Demonstrator, Viewer, demonstrate
 from tire_datagrams import datagram, numbered, send
 
@@ -158,6 +161,15 @@ def test_the_end_is_told_and_then_the_port_is_free(shown: Demonstrator) -> None:
         with pytest.raises(ConnectionClosed):
             page.recv(PATIENCE_S)
     wait_until(lambda: _is_free(shown.page_at), "nobody listens there")
+
+
+def test_a_server_that_is_kept_from_its_cpu_ends_when_it_has_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(server, "_PATIENCE_S", 0.1)
+    with demonstrate(FREE, FREE, from_start=True) as shown:
+        assert shown._loop is not None
+        shown._loop.call_soon_threadsafe(time.sleep, 1.0)
+    served = [thread for thread in threading.enumerate() if thread.name == "view"]
+    wait_until(lambda: not any(thread.is_alive() for thread in served), "it has ended")
 
 
 def test_a_port_in_use_is_refused_with_what_to_do(shown: Demonstrator) -> None:

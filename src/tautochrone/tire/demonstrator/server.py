@@ -338,10 +338,13 @@ def demonstrate(page_at: Address, receives_at: Address, *, from_start: bool) -> 
             except Exception as error:
                 failed.append(error)
             finally:
+                web.close()  # here: a server whose socket is closed under it never ends its connections
+                datagrams.close()
                 begun.set()  # nobody waits for what does not come any more
 
         thread = threading.Thread(target=serve_until_end, name="view", daemon=True)
         thread.start()
+        stack.pop_all()
         stack.callback(thread.join, _PATIENCE_S)
         stack.callback(shown.end, "")
         _see_that_it_serves(shown, begun, failed)
