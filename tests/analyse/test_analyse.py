@@ -88,6 +88,13 @@ def told(*tasks: tuple[str, str, str]) -> str:
             "asked for 100 %",
         ),
         ([("10ms", "1.23456ms", "1.23456ms")], "1.235 ms  in time", "1.234 ms"),
+        # A hyperperiod that no floating point number holds.
+        pytest.param(
+            [(f"{period}ns", "1us", "1s") for period in range(999_999_901, 1_000_000_001, 2)],
+            "Hyperperiod over a century.",
+            "could not be made",
+            marks=pytest.mark.slow,
+        ),
     ],
 )
 def test_what_is_rounded_is_still_true(tasks: list[tuple[str, str, str]], said: str, not_said: str) -> None:

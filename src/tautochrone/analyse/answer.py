@@ -29,6 +29,7 @@ _REFUSED = {
     "budget": "its budget is shorter than 1,024 ns",
     "period": "its period is not between 100 us and 4.194304 s",
 }
+_CENTURY_NS = 36_525 * 86_400 * 10**9
 
 
 def refused(one: RefusedTask) -> str:
@@ -346,7 +347,8 @@ def _closing(analysis: Analysis, timeline: Timeline) -> Iterator[str]:
     offsets = any(task.offset_ns for task in analysis.task_set.tasks)
     if offsets:
         yield "R is for tasks that may all be released together; with these offsets it is at most that."
-    yield f"Hyperperiod {format_duration(analysis.hyperperiod_ns)}."
+    length_ns = analysis.hyperperiod_ns  # of many odd periods it is more than floating point holds
+    yield f"Hyperperiod {'over a century' if length_ns > _CENTURY_NS else format_duration(length_ns)}."
     if analysis.admission is not None:
         yield from _admission(analysis)
     if analysis.schedulable is False:
