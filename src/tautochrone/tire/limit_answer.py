@@ -15,7 +15,7 @@ from tautochrone.answer.charts.theme import series_tone
 from tautochrone.answer.typeset import duration, number
 from tautochrone.base.errors import UsageError
 from tautochrone.base.faults import Later
-from tautochrone.base.units import format_duration
+from tautochrone.base.units import format_duration, format_ratio
 from tautochrone.base.words import plural, upper_first
 from tautochrone.run.manifest import Manifest
 from tautochrone.statistics.quantiles import exceedance_bound
@@ -179,7 +179,7 @@ def trials(limit: Limit) -> doc.TypedTable:
     if (speed := limit.speed) is not None:
         notes.append(
             f"As fast as possible {speed.nodes:,} masses took {format_duration(speed.step_ns)} a step: "
-            f"{speed.nodes / speed.step_ns * 1e3:,.0f} million masses a second."
+            f"{format_ratio(speed.nodes / speed.step_ns * 1e3)} million masses a second."
         )
     rows = tuple(_trial(limit, one) for one in limit.trials)
     return doc.TypedTable(f"Trials, {plural(limit.threads, 'thread')}", heads, rows, tuple(notes))
