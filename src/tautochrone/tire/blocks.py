@@ -21,9 +21,9 @@ _KINDS: tuple[Kind, ...] = ("dispatch", "reading", "forces", "integration", "wri
 _BEFORE, _AFTER = 1, 2  # periods around a step
 _APART = 4  # steps
 _MOST_PERIODS = 12
+"""A typical step is drawn on the scale of the worst one up to this many periods."""
 _MOST_DUE = 500
 """Releases in a window: a step may last for years, and more lines can't be told apart."""
-"""A typical step is drawn on the scale of the worst one up to this many periods."""
 
 
 @dataclass(frozen=True)
