@@ -22,9 +22,10 @@ _RARE = re.compile(
 )
 
 
-def made(folder: Path, steps: int) -> StoredRun:
-    """A run whose steps take log-normal times, each by itself."""
+def made(folder: Path, steps: int, first_ns: int = MEDIAN_NS) -> StoredRun:
+    """A run whose steps take log-normal times, each by itself, but for the first."""
     times = np.exp(np.random.default_rng(7).normal(math.log(MEDIAN_NS), SPREAD, steps)).astype(np.int64)
+    times[0] = first_ns
     names = ("response_ns", "execution_ns")
     measures = [{**_MEASURE, "name": name, "meaning": name} for name in names]
     stream = make_stream([times], experiment="step", rows_per_frame=4096, header_extra={"measures": measures})
@@ -51,3 +52,8 @@ def test_too_few_steps_tell_nothing_of_rare_ones(tmp_path: Path) -> None:
     (said,) = sentences(made(tmp_path, 60))
     assert "1 in" not in said
     assert said.endswith(" at most.")
+
+
+def test_one_missed_step_is_told_as_one(tmp_path: Path) -> None:
+    (said,) = sentences(made(tmp_path, 60, first_ns=1_500_000))
+    assert "; 1 of 61 steps was missed; 1 ended at the next release or later" in said

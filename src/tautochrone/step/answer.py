@@ -17,7 +17,7 @@ from tautochrone.answer.numbers import quantile_of
 from tautochrone.answer.phrasing.tail import interval
 from tautochrone.answer.phrasing.tail import time as level_time
 from tautochrone.base.units import format_duration, format_percent, format_rate
-from tautochrone.base.words import ordinal, plural, upper_first
+from tautochrone.base.words import ordinal, plural, upper_first, verb
 from tautochrone.judge.explained import explained_of, is_explained
 from tautochrone.judge.reduced import all_counts, reduce_run, summary_of_any
 from tautochrone.judge.step_run import (
@@ -141,7 +141,8 @@ def held(run: StoredRun, loop: MeasuredLoop, reduced: Sequence[Reduced]) -> str:
     rate = _HOLDS[loop.standing].format(format_rate(1e9 / loop.period_ns))
     where = "without a load" if loop.load == IDLE else f"beside the load {loop.load}"
     missed = loop.missed or 0
-    lost = f"; {missed:,} of {plural(loop.completed + missed, 'step')} were missed" if missed else ""
+    of = plural(loop.completed + missed, "step")
+    lost = f"; {missed:,} of {of} {verb(missed, 'was')} missed" if missed else ""
     late = f"; {loop.overruns:,} ended at the next release or later" if loop.overruns else ""
     return f"{loop.source} {rate} {where}: {takes(reduced)}{lost}{late}{_rare(run, reduced)}."
 

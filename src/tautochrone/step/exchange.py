@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from tautochrone.answer.document import TypedTable, columns, count, micros, words
 from tautochrone.answer.labels import titled
 from tautochrone.base.units import format_duration
-from tautochrone.base.words import plural
+from tautochrone.base.words import plural, verb
 from tautochrone.judge.reduced import reduce_run, summary_in
 from tautochrone.judge.step_run import (
     INPUT_AGE,
@@ -68,7 +68,8 @@ def _said(run: StoredRun, books: ExchangeBooks, place: str) -> str:
         *([f"{books.repeated:,} answered again"] if books.repeated else []),
         *([f"{books.unsent:,} not sent"] if books.unsent else []),
     ]
-    return f"{books.answered:,} of {sent} to {place} were answered{times}; {', '.join(counted)}"
+    was = verb(books.answered, "was")
+    return f"{books.answered:,} of {sent} to {place} {was} answered{times}; {', '.join(counted)}"
 
 
 def _takes(seen: Summary) -> str:

@@ -12,7 +12,7 @@ from tautochrone.answer.charts.course import STRETCHES, band
 from tautochrone.answer.charts.grammar import Chart
 from tautochrone.answer.charts.scales import linear
 from tautochrone.answer.charts.theme import series_tone
-from tautochrone.base.words import plural
+from tautochrone.base.words import plural, verb
 from tautochrone.judge.step_run import OUTPUT, fmu_of, is_real_fast, step_event, step_period_ns
 
 if TYPE_CHECKING:
@@ -98,9 +98,10 @@ def sentences(run: StoredRun) -> Iterator[str]:
         tool = f", made by {fmu.tool}" if fmu.tool else ""
         yield f"The FMU has the model {fmu.model or 'without a name'}, of FMI {fmu.fmi}{tool}."
         if fmu.outputs_left_out:
+            left_out = fmu.outputs_left_out
             yield (
-                f"{plural(fmu.outputs_left_out, 'output')} of it are not kept: arrays, texts, and what is "
-                "beyond 64."
+                f"{plural(left_out, 'output')} of it {verb(left_out, 'is')} not kept: arrays, texts, and "
+                "what is beyond 64."
             )
     behind = step_event(run).behind
     if behind:
