@@ -99,6 +99,7 @@ def test_a_confidence_that_is_written_goes_before_the_usual_one() -> None:
         ("latency of 'two way p99 < 3us", "does not name one number of a run", "misses = 0"),
         ("misses < often", "how often", "1 per hour"),
         ("misses < 0.1", "how often", "0.1% ('1 in 1000') or 10% ('1 in 10')"),
+        ("latency above 5us < 0", "nothing is fewer than none", "Write <= 0."),
         ("latency above 5us <= 1e-6", "how often", "0.0001% ('1 in 1000000')"),
         ("latency 0.1 < 3us", "could be a fraction or per cent", "p0.1, or p10"),
     ],

@@ -130,6 +130,8 @@ def _of_subject(text: str, subject: re.Match[str], operator: str, limit: str, su
     if subject["word"]:
         beyond = parse_duration_ns(subject["beyond"])
         often = parse_frequency(limit)
+        if strict and not often.count:
+            raise UsageError("nothing is fewer than none", f"Write <= {limit}.")
         return Requirement(text, "above", measure, strict, sure, limit_ns=beyond, frequency=often)
     if not subject["what"]:
         raise UsageError(f"it does not say what of {subject['measure']}: p99.9, max, mean", _FORMS)
