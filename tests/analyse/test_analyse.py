@@ -87,6 +87,11 @@ def told(*tasks: tuple[str, str, str]) -> str:
             "more than 100 % of its time",
             "asked for 100 %",
         ),
+        (
+            [("10ms", "5ms", "10ms"), ("10ms", "5.00001ms", "10ms")],
+            "harmonic periods: 1.000001 > 1.000000, failed",
+            "1.0000 > 1.0000",
+        ),
         ([("10ms", "1.23456ms", "1.23456ms")], "1.235 ms  in time", "1.234 ms"),
         # A hyperperiod that no floating point number holds.
         pytest.param(

@@ -42,7 +42,7 @@ def impossible(why: TooMuch | FailsAlone | None) -> str:
     if why is None:
         return ""
     if isinstance(why, TooMuch):
-        return f"the tasks ask for {why.share:.2f} CPUs, and there are {why.cpus}"
+        return f"the tasks ask for {_beyond(why.share, why.cpus, 2)[0]} CPUs, and there are {why.cpus}"
     names = " and ".join(f"'{name}'" for name in why.tasks)
     together = " together, because they share a resource" if len(why.tasks) > 1 else ""
     return f"{names} would fail the test alone on a CPU{together}"
@@ -271,11 +271,20 @@ def _bound(bound: Bound) -> str:
     name = _BOUNDS[bound.kind]
     if bound.holds is None:
         return f"{name}: N/A, {WHY_NOT[bound.why_not]}"
-    sign = "<=" if bound.holds else ">"
-    compared = f"{bound.value:.4f} {sign} {bound.limit:.4f}"
+    compared = _compared(bound.value, bound.limit, within=bound.holds)
     if bound.holds:
         return f"{name}: {compared}, passed"
     return f"{name}: {compared}, " + ("failed" if bound.exact else "not passed, which settles nothing")
+
+
+def _compared(value: float, limit: float, *, within: bool) -> str:
+    return f"{value:.4f} <= {limit:.4f}" if within else " > ".join(_beyond(value, limit, 4))
+
+
+def _beyond(value: float, limit: float, least: int) -> tuple[str, str]:
+    """Return a number and the limit that it is beyond, with as many decimals as it takes to see that."""
+    both = [(f"{value:.{decimals}f}", f"{limit:.{decimals}f}") for decimals in range(least, 16)]
+    return next((one for one in both if one[0] != one[1]), both[0])
 
 
 def _demand(cpu: CpuAnswer) -> str:
@@ -371,11 +380,11 @@ def _admission(analysis: Analysis) -> Iterator[str]:
     if asked is None:
         return
     cpus = plural(asked.cpus, "CPU")
-    sign = "<=" if asked.share <= asked.limit else ">"
+    compared = _compared(asked.share, asked.limit, within=asked.share <= asked.limit)
     answer = "admits" if asked.admitted else "refuses"
     yield (
-        f"Linux {answer} these budgets as SCHED_DEADLINE on {cpus}: {asked.share:.4f} {sign} "
-        f"{asked.limit:.4f} (from 6.12 on, where the fair server is on, {asked.limit_fair:.4f})."
+        f"Linux {answer} these budgets as SCHED_DEADLINE on {cpus}: {compared} "
+        f"(from 6.12 on, where the fair server is on, {asked.limit_fair:.4f})."
     )
     yield from (f"Linux refuses {refused(one)}." for one in asked.refused)
     if asked.cpus > 1:
