@@ -51,6 +51,13 @@ def test_a_histogram_is_read_whatever_was_drawn_before_it(store: Store, tmp_path
     assert run.manifest.header.periods_ns == {0: MILLISECOND, 1: MILLISECOND}
 
 
+@pytest.mark.parametrize("name", ["cyclictest-histogram.txt", "rtla-timerlat.txt", "hwlatdetect-quiet.txt"])
+def test_a_file_to_which_a_tool_wrote_twice_is_refused(store: Store, tmp_path: Path, name: str) -> None:
+    text = (SAMPLES / name).read_text()
+    with pytest.raises(DamagedError, match="several runs"):
+        brought(store, written(tmp_path, name, f"{text}\n{text}"))
+
+
 def test_lines_of_threads_without_a_histogram_are_refused_with_what_to_do(
     store: Store, tmp_path: Path
 ) -> None:

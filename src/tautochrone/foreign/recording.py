@@ -194,6 +194,11 @@ def histogram_of(values: Integers, width_ns: int) -> ForeignHistogram:
     return ForeignHistogram(*bins_of(value, count.astype(np.int64), width_ns))
 
 
+def several_runs() -> DamagedError:
+    """Return what is wrong with a file to which a tool wrote more than once."""
+    return DamagedError("it has the results of several runs", "Give each run a file of its own.")
+
+
 def told_histogram(
     bins: Mapping[str, object], total: int, largest: object, unit_ns: int, who: str, what: str
 ) -> ForeignHistogram:

@@ -32,6 +32,7 @@ from tautochrone.foreign.recording import (
     lines_of,
     object_of,
     option_of,
+    several_runs,
     system_of,
     text_of,
     told_histogram,
@@ -231,7 +232,9 @@ def _read_histogram(path: Path, options: ImportOptions) -> Recording:
     inside = False
     for number, line in lines_of(path):
         if line.endswith(_BEGIN):  # -M leaves the code that moves the cursor before it
-            rows, inside = [], True
+            if rows or summary:
+                raise several_runs()
+            inside = True
         elif inside and (words := line.split()) and line[0].isdecimal():
             rows.append([whole(word, f"line {number}") for word in words])
         elif match := _TOTALS.match(line):

@@ -18,6 +18,7 @@ from tautochrone.foreign.recording import (
     Recording,
     array,
     lines_of,
+    several_runs,
     whole,
 )
 from tautochrone.run.manifest import Warning as RunWarning
@@ -46,6 +47,8 @@ def _read(path: Path, _options: ImportOptions) -> Recording:
         if line == "interrupted":
             raise DamagedError("it was interrupted, and the file does not tell after how many of its windows")
         if match := _DURATION.search(line):
+            if seconds is not None:
+                raise several_runs()
             seconds = int(match[1])
         elif match := _PARAMETER.search(line):
             told[match[1]] = int(match[2])

@@ -22,6 +22,7 @@ from tautochrone.foreign.recording import (
     bins_of,
     lines_of,
     option_of,
+    several_runs,
     whole,
     whole_ns,
     words_of,
@@ -121,6 +122,8 @@ def _table(path: Path) -> _Table:
     for number, line in lines_of(path):
         words = line.split()
         if match := _TITLE.search(line):
+            if table.tool:
+                raise several_runs()
             table = _Table(tool=match[1], command=table.command)
         elif (match := _COMMAND.search(line)) and not table.tool:
             table.command = words_of(match[1])
