@@ -58,6 +58,22 @@ def test_a_file_to_which_a_tool_wrote_twice_is_refused(store: Store, tmp_path: P
         brought(store, written(tmp_path, name, f"{text}\n{text}"))
 
 
+@pytest.mark.parametrize(
+    ("name", "end"), [("cyclictest-histogram.txt", "# Total"), ("rtla-timerlat.txt", "over:")]
+)
+def test_a_histogram_that_may_lack_its_end_is_refused(
+    store: Store, tmp_path: Path, name: str, end: str
+) -> None:
+    with pytest.raises(DamagedError, match="it ends before"):
+        brought(store, written(tmp_path, name, (SAMPLES / name).read_text().partition(end)[0]))
+
+
+def test_without_the_count_of_overflows_no_release_is_said_to_be_served(store: Store, tmp_path: Path) -> None:
+    text = (SAMPLES / "cyclictest-histogram.txt").read_text().partition("# Histogram Overflows")[0]
+    books = brought(store, written(tmp_path, "cut.txt", text), 100 * MILLISECOND).manifest.books
+    assert [(book.recorded, book.missed) for book in books] == [(40, None)] * 2
+
+
 def test_lines_of_threads_without_a_histogram_are_refused_with_what_to_do(
     store: Store, tmp_path: Path
 ) -> None:

@@ -131,7 +131,7 @@ class Recording:
         parameters: what else the file tells of how it was measured.
         unknown: what a run of tauto knows of its conditions, and the file does not tell.
         warnings: what limits the meaning of the numbers.
-        is_whole: the tool does not say that it lost samples of which it does not tell whose they are.
+        is_whole: nothing says that samples are lacking of which the file does not tell whose they are.
         stream: the file, where it is a run's stream, which has the sources itself; None: it is not.
     """
 

@@ -252,6 +252,8 @@ def _read_histogram(path: Path, options: ImportOptions) -> Recording:
             "it has no histogram whose lines have a number for each thread",
             "cyclictest records one with -h 400, and --json=FILE writes it as JSON.",
         )
+    if not summary:
+        raise DamagedError("it ends before the totals and maxima, which stand below the histogram")
     count = len(summary.get("min", rows[0][1:]))  # -H adds a column with the sums
     if not 1 <= count <= len(rows[0]) - 1:
         raise DamagedError(f"its histogram has {len(rows[0]) - 1} columns, and a summary of {count}")
@@ -281,6 +283,7 @@ def _read_histogram(path: Path, options: ImportOptions) -> Recording:
         parameters=parameters,
         unknown=tuple(unknown),
         warnings=() if unit_ns == 1 else (CUT_TO_MICROSECONDS,),
+        is_whole="over" in summary,
     )
 
 

@@ -151,6 +151,8 @@ def _table(path: Path) -> _Table:
             "it has no sample: rtla saw none, or was told --no-index or --no-header, which leave out what "
             "its numbers are"
         )
+    if "over:" not in table.summary:
+        raise DamagedError("it ends before the line over:, which stands below the histogram")
     return table
 
 
