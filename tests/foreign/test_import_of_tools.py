@@ -58,6 +58,29 @@ def test_a_file_to_which_a_tool_wrote_twice_is_refused(store: Store, tmp_path: P
         brought(store, written(tmp_path, name, f"{text}\n{text}"))
 
 
+ONLY_SAMPLES = (
+    "# Histogram\n{}# Min Latencies: 00012\n# Avg Latencies: 00030\n# Max Latencies: 00059\n"
+    "# Histogram Overflows: 00007\n# Histogram Overflow at cycle number:\n# Thread 0: 00000 00001\n"
+)
+"""What newer versions of cyclictest print: no total, and no line without a sample."""
+
+
+@pytest.mark.parametrize(
+    ("before", "lines", "low_ns"),
+    [
+        ("", "", [12_000]),
+        ("", "000013 000003\t000003\n", [13_000, 14_000]),  # by -H, which sums up a single thread, too
+        ("$ cyclictest -h 40\n", "000013 000003\n", [13_000, 40_000]),
+    ],
+)
+def test_a_histogram_of_lines_with_samples_ends_where_its_command_says(
+    store: Store, tmp_path: Path, before: str, lines: str, low_ns: list[int]
+) -> None:
+    run = brought(store, written(tmp_path, "new.txt", before + ONLY_SAMPLES.format(lines)))
+    low, high, count = run.histogram(0)
+    assert (low.tolist(), high.tolist()[-1], count.tolist()[-1]) == (low_ns, 59_999, 7)
+
+
 @pytest.mark.parametrize(
     ("name", "end"), [("cyclictest-histogram.txt", "# Total"), ("rtla-timerlat.txt", "over:")]
 )

@@ -247,24 +247,27 @@ def _read_histogram(path: Path, options: ImportOptions) -> Recording:
             threads[int(match[1])] = int(match[2]), int(match[3])
         elif match := _COMMAND.search(line):
             line_of_command = match[1]
-    if not rows or len({len(row) for row in rows}) > 1 or len(rows[0]) < 2:
+    columns = {len(row) - 1 for row in rows}
+    if not (rows or "over" in summary) or len(columns) > 1 or 0 in columns:
         raise DamagedError(
             "it has no histogram whose lines have a number for each thread",
             "cyclictest records one with -h 400, and --json=FILE writes it as JSON.",
         )
     if not summary:
         raise DamagedError("it ends before the totals and maxima, which stand below the histogram")
-    count = len(summary.get("min", rows[0][1:]))  # -H adds a column with the sums
-    if not 1 <= count <= len(rows[0]) - 1:
-        raise DamagedError(f"its histogram has {len(rows[0]) - 1} columns, and a summary of {count}")
+    most = max(columns, default=len(summary.get("min", ())))
+    count = len(summary["min"]) if "min" in summary else most  # -H adds a column with the sums
+    if not 1 <= count <= most:
+        raise DamagedError(f"its histogram has {most} columns, and a summary of {count}")
     command = CyclictestCommand.of(line_of_command, count) if line_of_command else None
     unit_ns = options.unit_ns or (command.unit_ns if command is not None else MICROSECOND)
+    end = command.histogram_end if command is not None else None
     sources = []
     for at in range(count):
         interval_ns = threads[at][1] * MICROSECOND if at in threads else None
         if command is not None and (interval_ns is None or command.is_relative):
             interval_ns = command.intervals_ns[at]
-        histogram = _column(rows, summary, at, unit_ns)
+        histogram = _column(rows, summary, at, unit_ns, end)
         period_ns = options.period_ns or interval_ns
         sources.append(ForeignSource(f"thread{at}", None, period_ns, {LATENCY: histogram}))
     unknown = list(_UNKNOWN_OF_TEXT)
@@ -288,16 +291,21 @@ def _read_histogram(path: Path, options: ImportOptions) -> Recording:
 
 
 def _column(
-    rows: Sequence[Sequence[int]], summary: dict[str, list[str]], at: int, unit_ns: int
+    rows: Sequence[Sequence[int]], summary: dict[str, list[str]], at: int, unit_ns: int, end: int | None
 ) -> ForeignHistogram:
-    """Return the histogram of a thread, which agrees with its total."""
+    """Return the histogram of a thread, which agrees with its total.
+
+    Newer versions print only lines with samples: where the histogram ends, the command tells, or all samples
+    lie beyond, from the smallest one on.
+    """
     starts = array([whole_ns(row[0], unit_ns, "a bin") for row in rows])
     counts = array([row[at + 1] for row in rows])
     over, largest, total = (_of(summary, kind, at) for kind in ("over", "max", "total"))
     if total is not None and total != int(counts.sum()):
         raise DamagedError(f"thread {at} has {int(counts.sum()):,} samples, and {total:,} by its total")
     maximum_ns = None if largest is None else whole_ns(largest, unit_ns, "the maximum") + unit_ns - 1
-    end_ns = int(starts.max()) + unit_ns
+    least = end or (0 if rows else _of(summary, "min", at) or 0)
+    end_ns = max(int(starts.max(initial=-unit_ns)) + unit_ns, least * unit_ns)
     return ForeignHistogram(*bins_of(starts, counts, unit_ns), over or 0, end_ns, maximum_ns)
 
 
