@@ -173,6 +173,34 @@ def test_a_single_line_of_rtla_whose_width_nothing_tells_needs_its_command(
     assert run.histogram(0)[1].tolist()[0] == 99_999
 
 
+SPARSE = (
+    ONE_LINE.replace("0         10000", "5          9999\n200           1")
+    .replace("min:          2", "min:          5")
+    .replace("88", "200")
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "bins"),
+    [
+        (SPARSE, [(5_000, 199_999, 9_999), (200_000, 200_999, 1)]),
+        (
+            SPARSE.replace("over:         0", "over:         3")
+            .replace("t:    10000", "t:    10003")
+            .replace("max:         200", "max:         300"),
+            [(5_000, 199_999, 9_999), (200_000, 300_999, 1), (201_000, 300_999, 3)],
+        ),
+    ],
+    ids=["", "over"],
+)
+def test_no_bin_of_rtla_goes_beyond_the_largest_sample(
+    store: Store, tmp_path: Path, text: str, bins: list[tuple[int, int, int]]
+) -> None:
+    """How wide they are, its lines tell: those without a sample are left out, so it is too much."""
+    run = brought(store, written(tmp_path, "sparse.txt", text))
+    assert list(zip(*(one.tolist() for one in run.histogram(0)), strict=True)) == bins
+
+
 def test_the_largest_of_osnoise_beyond_the_end_is_the_bin_in_which_it_lies(
     store: Store, tmp_path: Path
 ) -> None:

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
 
+import numpy as np
+
 from tautochrone.base.errors import DamagedError
 from tautochrone.foreign.formats import Format, ImportOptions
 from tautochrone.foreign.recording import (
@@ -92,7 +94,7 @@ def _read(path: Path, options: ImportOptions) -> Recording:
     for cpu in dict.fromkeys(cpu for _, cpu in table.heads):
         columns = {kind: at for at, (kind, own) in enumerate(table.heads) if own == cpu}
         histograms = {
-            known[kind][0]: _histogram(table, at, starts, width_ns)
+            known[kind][0]: _histogram(table, at, starts, width_ns, is_sure=is_sure)
             for kind, at in columns.items()
             if kind in known
         }
@@ -186,7 +188,7 @@ def _width_ns(starts: Integers, table: _Table) -> tuple[int, bool]:
     return (max(largest) + 1) * table.unit_ns - int(starts[0]), False
 
 
-def _histogram(table: _Table, at: int, starts: Integers, width_ns: int) -> ForeignHistogram:
+def _histogram(table: _Table, at: int, starts: Integers, width_ns: int, *, is_sure: bool) -> ForeignHistogram:
     counts = array([row[at + 1] for row in table.rows])
     low, high, count = bins_of(starts, counts, width_ns)
     over, total, largest = table.of("over", at) or 0, table.of("count", at), table.of("max", at)
@@ -194,14 +196,15 @@ def _histogram(table: _Table, at: int, starts: Integers, width_ns: int) -> Forei
         raise DamagedError(
             f"column {at + 1} has {int(counts.sum()) + over:,} samples, and {total:,} by its count"
         )
-    end_ns = int(high.max()) + 1 if len(high) else 0
+    least_ns = width_ns if is_sure else table.unit_ns  # of the last bin, behind which the overflow begins
+    end_ns = int(starts.max()) + least_ns if len(starts) else 0
     if (entries := option_of(table.command, "E", "entries")) is not None and entries.isdecimal():
         end_ns = max(end_ns, int(entries) * width_ns)
     if largest is None or not int(counts.sum()) + over:
         return ForeignHistogram(low, high, count, over, end_ns, None)
     step_ns = width_ns if table.tool == "osnoise" else table.unit_ns  # osnoise tells the bin in which it lies
     maximum_ns = whole_ns(largest, table.unit_ns, "max") + step_ns - 1
-    return ForeignHistogram(low, high, count, over, end_ns, maximum_ns)
+    return ForeignHistogram(low, np.minimum(high, maximum_ns), count, over, end_ns, maximum_ns)
 
 
 def _duration_ns(given: str | None) -> int | None:
