@@ -159,7 +159,7 @@ def test_a_single_line_of_rtla_is_as_wide_as_the_largest_sample_says(store: Stor
         ONE_LINE.partition("count:")[0],
         ONE_LINE.replace("over:         0", "over:         1")
         .replace("t:    10000", "t:    10001")
-        .replace("88", "388"),
+        .replace("88", "25600"),
     ],
     ids=["osnoise", "--no-summary", "over"],
 )
@@ -199,6 +199,14 @@ def test_no_bin_of_rtla_goes_beyond_the_largest_sample(
     """How wide they are, its lines tell: those without a sample are left out, so it is too much."""
     run = brought(store, written(tmp_path, "sparse.txt", text))
     assert list(zip(*(one.tolist() for one in run.histogram(0)), strict=True)) == bins
+
+
+def test_short_options_of_rtla_may_share_a_dash(store: Store, tmp_path: Path) -> None:
+    text = f"$ rtla timerlat hist -up500 -kb10\n{ONE_LINE}".replace("over:         0", "over:         1")
+    text = text.replace("t:    10000", "t:    10001").replace("88", "2570")
+    run = brought(store, written(tmp_path, "dash.txt", text))
+    assert run.manifest.header.periods_ns == {0: 500_000}
+    assert [one.tolist() for one in run.histogram(0)[:2]] == [[0, 2_560_000], [9_999, 2_570_999]]
 
 
 def test_the_largest_of_osnoise_beyond_the_end_is_the_bin_in_which_it_lies(

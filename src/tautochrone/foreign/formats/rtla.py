@@ -43,6 +43,9 @@ _TITLE = re.compile(r"# RTLA (timerlat|osnoise) histogram")
 _UNIT = re.compile(r"# Time unit is \w+ \((ns|us)\)")
 _DURATION = re.compile(r"# Duration:\s*([0-9]+) ([0-9]{2}):([0-9]{2}):([0-9]{2})")
 _COMMAND = re.compile(r"((?:rtla\s+)?(?:timerlat|osnoise)\s+hist\b.*)$")
+_FLAGS = "DhknuU"
+"""Letters of its options without a value, in all versions."""
+_USUAL_ENTRIES = 256
 _HEAD = re.compile(r"(IRQ|Thr|Usr|CPU)-([0-9]{3,})")
 _MISSED = "events missed, results might not be accurate"
 _SUMMARY = ("over:", "count:", "min:", "avg:", "max:")
@@ -68,6 +71,11 @@ class _Table:
     rows: list[list[int]] = field(default_factory=list)
     summary: dict[str, list[str]] = field(default_factory=dict)
 
+    def option(self, short: str, long: str) -> int | None:
+        """Return the number that an option of the command has, as rtla reads it; None: it has none."""
+        match = re.match(r"[0-9]{1,12}", option_of(self.command, short, long, _FLAGS) or "")
+        return None if match is None else int(match[0])
+
     def of(self, kind: str, at: int) -> int | None:
         """Return a number of the summary; None where it is not told."""
         told = self.summary.get(f"{kind}:")
@@ -88,8 +96,7 @@ def _read(path: Path, options: ImportOptions) -> Recording:
     measures = tuple(measure for kind, measure in known.items() if kind in there)
     starts = array([whole_ns(row[0], table.unit_ns, "a bin") for row in table.rows])
     width_ns, is_sure = _width_ns(starts, table)
-    period = option_of(table.command, "p", "period") if is_timerlat else None
-    period_ns = options.period_ns or _duration_ns(period)
+    period_ns = options.period_ns or (table.option("p", "period") or 0) * MICROSECOND or None
     sources = []
     for cpu in dict.fromkeys(cpu for _, cpu in table.heads):
         columns = {kind: at for at, (kind, own) in enumerate(table.heads) if own == cpu}
@@ -171,9 +178,8 @@ def _warnings(table: _Table) -> Iterator[RunWarning]:
 
 def _width_ns(starts: Integers, table: _Table) -> tuple[int, bool]:
     """Return how wide its bins are at most, and whether that is sure: lines without a sample are left out."""
-    given = option_of(table.command, "b", "bucket-size") or "1"
-    if table.command and given.isdecimal():
-        return max(1, int(given)) * table.unit_ns, True
+    if table.command:
+        return (table.option("b", "bucket-size") or 1) * table.unit_ns, True
     steps = [later - earlier for earlier, later in pairwise(sorted(starts.tolist())) if later > earlier]
     if steps or not len(starts):
         return min(steps, default=table.unit_ns), False
@@ -198,19 +204,13 @@ def _histogram(table: _Table, at: int, starts: Integers, width_ns: int, *, is_su
         )
     least_ns = width_ns if is_sure else table.unit_ns  # of the last bin, behind which the overflow begins
     end_ns = int(starts.max()) + least_ns if len(starts) else 0
-    if (entries := option_of(table.command, "E", "entries")) is not None and entries.isdecimal():
-        end_ns = max(end_ns, int(entries) * width_ns)
+    entries = (table.option("E", "entries") or _USUAL_ENTRIES) if is_sure else 0
+    end_ns = max(end_ns, entries * width_ns)
     if largest is None or not int(counts.sum()) + over:
         return ForeignHistogram(low, high, count, over, end_ns, None)
     step_ns = width_ns if table.tool == "osnoise" else table.unit_ns  # osnoise tells the bin in which it lies
     maximum_ns = whole_ns(largest, table.unit_ns, "max") + step_ns - 1
     return ForeignHistogram(low, np.minimum(high, maximum_ns), count, over, end_ns, maximum_ns)
-
-
-def _duration_ns(given: str | None) -> int | None:
-    """Return a length of time as rtla takes it: microseconds, or with a unit; None: it is none."""
-    match = re.fullmatch(r"([0-9]{1,12})(us|ms|s)?", given or "")
-    return None if match is None else int(match[1]) * {"us": 10**3, "ms": 10**6, "s": 10**9}[match[2] or "us"]
 
 
 FORMATS = (Format("rtla", "the text of rtla timerlat hist or rtla osnoise hist", 15, _recognises, _read),)
