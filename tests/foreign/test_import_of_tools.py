@@ -16,6 +16,15 @@ def test_intervals_that_cyclictest_prints_are_corrected_by_the_distance(store: S
     assert run.manifest.header.periods_ns == {0: MILLISECOND, 1: 1_500_000}
 
 
+def test_the_command_tells_the_interval_of_a_single_thread(store: Store, tmp_path: Path) -> None:
+    """Of which cyclictest prints its interval and the distance of a second thread together."""
+    lines = (SAMPLES / "cyclictest-verbose.txt").read_text().splitlines()
+    text = "\n".join(one for one in lines if not one.startswith(("       1:", "Thread 1")))
+    run = brought(store, written(tmp_path, "one.txt", f"$ sudo cyclictest -p80 -i1000 -v\n{text}\n"))
+    assert (run.manifest.header.periods_ns, run.is_histogram) == ({0: MILLISECOND}, False)
+    assert run.manifest.header.parameters["priority"] == 80
+
+
 @pytest.mark.parametrize(
     ("command", "periods_ns", "asked"),
     [

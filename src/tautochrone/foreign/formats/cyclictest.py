@@ -318,6 +318,7 @@ def _of(summary: dict[str, list[str]], kind: str, at: int) -> int | None:
 
 _CYCLE = re.compile(r"^[ ]*([0-9]{1,5}):[ ]*([0-9]{1,18}):[ ]*([0-9]{1,18})[ ]*$", re.MULTILINE)
 _CYCLE_OF_BYTES = re.compile(rb"^[ ]*[0-9]+:[ ]*[0-9]+:[ ]*[0-9]+[ ]*$", re.MULTILINE)
+_UNPRINTED = "the cycles of about its last 10 ms, which -v may leave out"
 _INTERVAL = re.compile(r"^Thread ([0-9]+) Interval: ([0-9]+)", re.MULTILINE)
 
 
@@ -327,15 +328,17 @@ def _is_verbose(head: bytes, _path: Path) -> bool:
 
 def _read_verbose(path: Path, options: ImportOptions) -> Recording:
     text = text_of(path)
-    line_of_command = _COMMAND.search(text)
-    command = CyclictestCommand(words_of(line_of_command[1] if line_of_command else ""))
-    unit_ns = options.unit_ns or command.unit_ns
     found = np.array([one.groups() for one in _CYCLE.finditer(text)], dtype=np.int64).reshape(-1, 3)
     if not len(found):
         raise DamagedError("it has no line with thread, cycle and latency")
+    line_of_command = _COMMAND.search(text)
+    threads = int(found[:, 0].max()) + 1
+    command = CyclictestCommand.of(line_of_command[1], threads) if line_of_command is not None else None
+    unit_ns = options.unit_ns or (command.unit_ns if command is not None else MICROSECOND)
     if int(found[:, 2].max()) > LARGEST_NS // unit_ns:
         raise DamagedError("a latency is too large")
-    intervals = _told_intervals_ns(text) if not command.is_relative else {}
+    asked = dict(enumerate(command.intervals_ns)) if command is not None else {}
+    intervals = asked if command is not None and command.is_relative else asked | _told_intervals_ns(text)
     sources = []
     for thread in np.unique(found[:, 0]).tolist():
         own = found[found[:, 0] == thread]
@@ -348,8 +351,11 @@ def _read_verbose(path: Path, options: ImportOptions) -> Recording:
         format="cyclictest-verbose",
         experiment=_EXPERIMENT,
         sources=tuple(sources) if timed else tuple(_untimed(one, unit_ns) for one in sources),
+        command=command.words if command is not None else (),
+        policy=command.policy if command is not None else "",
+        priority=command.priority if command is not None else None,
         parameters={"cpu_dma_latency_us": int(dma[1])} if dma else {},
-        unknown=(*(() if timed else (PERIOD, "when each cycle was released")), *_UNKNOWN_OF_TEXT),
+        unknown=(*(() if timed else (PERIOD, "when each cycle was released")), _UNPRINTED, *_UNKNOWN_OF_TEXT),
         warnings=() if unit_ns == 1 else (CUT_TO_MICROSECONDS,),
     )
 
