@@ -1,6 +1,7 @@
 """Files of other tools become runs: their numbers are those that the tool says, and the rest is unknown."""
 
 import json
+import os
 import struct
 from pathlib import Path
 
@@ -331,6 +332,13 @@ def test_what_to_do_is_said_of_a_file_that_is_not_there(store: Store, tmp_path: 
     with pytest.raises(UsageError, match="can't be read") as refusal:
         brought(store, tmp_path / "none.json")
     assert refusal.value.advice == "Name a result file of another tool."
+
+
+def test_a_pipe_is_refused_which_can_be_read_once_only(store: Store) -> None:
+    reading, writing = os.pipe()
+    os.close(writing)
+    with os.fdopen(reading), pytest.raises(UsageError, match="is a pipe"):
+        brought(store, Path(f"/dev/fd/{reading}"))
 
 
 def test_what_no_tool_wrote_is_refused_with_what_is_read(store: Store, tmp_path: Path) -> None:

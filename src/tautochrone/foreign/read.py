@@ -62,6 +62,8 @@ def _key(run: StoredRun) -> tuple[str, str, str]:
 def _recording(path: Path, options: ImportOptions, wanted: str) -> Recording:
     try:
         with open_file(path) as file:
+            if not file.seekable():  # of a pipe only what was not read before is there the next time
+                raise UsageError(f"{path} is a pipe", "Write it to a file, and import that.")
             head = file.read(HEAD_BYTES)
         recording = _format(path, head, options, wanted).read(path, options)
         recording.see_that_it_agrees()
