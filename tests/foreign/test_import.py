@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import struct
 from pathlib import Path
 
@@ -12,12 +13,15 @@ import pytest
 
 from imported import MILLISECOND, SAMPLES, brought, written
 from streams import make_stream
-from tautochrone.base.errors import DamagedError, TautoError, UsageError
+from tautochrone.base import stream
+from tautochrone.base.errors import DamagedError, StoreError, TautoError, UsageError
 from tautochrone.foreign.formats import ImportOptions, formats
 from tautochrone.foreign.read import bring_in
 from tautochrone.judge.reduced import reduce_run
 from tautochrone.judge.tail.source import SourceTail
+from tautochrone.run.recover import recover
 from tautochrone.run.store import Store
+from tautochrone.run.writer import RunWriter
 from tautochrone.trend.judge import trend
 from tautochrone.trend.record import records
 from tautochrone.trend.values import parse_metric
@@ -360,6 +364,28 @@ def test_a_file_is_imported_once_and_anew_with_other_options(store: Store) -> No
     other = brought(store, path, period_ns=250_000)
     assert first.id == again.id != other.id
     assert len(store.folders()) == 2
+
+
+@pytest.mark.parametrize("kills", [False, True])
+def test_a_part_that_a_full_disk_or_a_kill_left_is_not_taken_for_the_whole(
+    store: Store, monkeypatch: pytest.MonkeyPatch, *, kills: bool
+) -> None:
+    append = RunWriter.append
+
+    def until_full(writer: RunWriter, data: bytes) -> None:
+        if len(data) and data[4] == stream.FOOTER:
+            raise StoreError("The disk is full")
+        append(writer, data)
+
+    with monkeypatch.context() as broken:
+        broken.setattr(RunWriter, "append", until_full)
+        if kills:
+            broken.setattr(shutil, "rmtree", lambda *_, **_known: None)
+        with pytest.raises(StoreError):
+            brought(store, SAMPLES / "jitterdebugger.json")
+    assert len(store.folders()) == kills
+    recover(store)
+    assert brought(store, SAMPLES / "jitterdebugger.json").manifest.state == "sealed"
 
 
 # Everything that reads runs reads these.

@@ -12,7 +12,6 @@ from pathlib import Path
 import numpy as np
 
 from tautochrone.base import stream
-from tautochrone.base.errors import DamagedError
 from tautochrone.base.reading import open_file
 from tautochrone.base.units import format_duration
 from tautochrone.base.words import plural, verb
@@ -106,7 +105,7 @@ def keep(
             for piece in pieces:
                 writer.append(piece)
             return writer.seal()
-        except DamagedError:
+        except BaseException:  # a part of it would be taken for the whole the next time
             shutil.rmtree(writer.path, ignore_errors=True)
             raise
 

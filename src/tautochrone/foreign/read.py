@@ -14,6 +14,7 @@ from tautochrone.foreign.keep import FileOrigin, keep
 from tautochrone.foreign.recording import Recording
 from tautochrone.run.conditions import IMPORTED
 from tautochrone.run.folder import StoredRun
+from tautochrone.run.manifest import SEALED
 from tautochrone.run.store import Store
 
 _BLOCK = 1 << 20
@@ -41,6 +42,8 @@ def bring_in(
         said = {**asdict(options), "title": title, "load": load}
         key = (origin.sha256, recording.format, repr(sorted(said.items())))
         known = there.get(key)
+        if known is not None and known.manifest.state != SEALED and recording.stream is None:
+            known = None  # a kill in the middle left a part of it
         try:
             run = known if known is not None else keep(recording, store, origin, said, title, load)
         except DamagedError as error:
