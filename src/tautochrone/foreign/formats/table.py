@@ -138,8 +138,8 @@ def _nanoseconds(table: "pa.Table", column: str, unit_ns: int) -> Integers:
         whole: Integers = values.astype(np.int64) * unit_ns
         return whole
     exact = values.astype(np.float64) * unit_ns
-    near = np.rint(exact)  # 0.001 ms is 1,000 ns, and not one more
-    is_near = np.abs(exact - near) < 1e-6 * np.maximum(1.0, np.abs(near))
+    near = np.rint(exact)  # 0.001 ms is 1,000 ns, and not one more, as far as such numbers can tell
+    is_near = np.abs(exact - near) < np.maximum(1e-6, 8 * np.finfo(values.dtype).eps * np.abs(near))
     found: Integers = np.where(is_near, near, np.ceil(exact)).astype(np.int64)
     return found
 
