@@ -310,6 +310,7 @@ def test_more_than_the_disk_has_is_refused_before_anything_is_written(packed: Pa
         lambda _, manifest: manifest.update(kind="other"),
         lambda _, manifest: manifest.update(files="no"),
         lambda _, manifest: manifest["runs"].append("missing"),
+        lambda _, manifest: manifest["plans"].append("\033[2Jmissing.toml"),  # which would be shown
         lambda _, manifest: manifest["runs"].append("../../etc"),
         lambda _, manifest: manifest["files"].append(manifest["files"][0]),
         lambda _, manifest: manifest["files"][0].update(sha256="0" * 64),

@@ -103,9 +103,10 @@ def contents_of(text: bytes) -> Contents:
         raise DamagedError(f"its manifest names {len(names):,} files")
     for one in found.files:
         _see_that_it_may_be_there(one, found)
-    lacking = [run for run in found.runs if f"{RUNS}/{run}/{files.MANIFEST}" not in names]
-    if lacking:
-        raise DamagedError(f"it has no {files.MANIFEST} of the run {lacking[0][:80]}")
+    wanted = [f"{RUNS}/{run}/{files.MANIFEST}" for run in found.runs]
+    wanted += [f"{PLANS}/{plan}" for plan in found.plans]
+    if lacking := sorted(set(wanted).difference(names)):
+        raise DamagedError(f"it lacks {lacking[0][:80]!r}, which its manifest counts")
     return found
 
 
