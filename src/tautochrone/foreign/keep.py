@@ -253,10 +253,6 @@ def _header(recording: Recording, *, raw: bool) -> dict[str, object]:
     }
     if common is not None:
         header["schedule"] = {"period_ns": common}
-    if raw and recording.measured is not None:
-        began = min(int(one.samples.start[0]) for one in recording.sources if one.samples is not None)
-        realtime_ns = int(recording.measured.timestamp()) * 10**9
-        header["epoch"] = {"monotonic_ns": began, "realtime_ns": realtime_ns}
     return header
 
 
