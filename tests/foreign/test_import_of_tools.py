@@ -44,6 +44,24 @@ def test_short_options_of_cyclictest_may_share_a_dash(
     assert (header.parameters["policy"], header.parameters["priority"]) == asked
 
 
+@pytest.mark.parametrize("is_text", [False, True])
+def test_of_a_thread_that_never_ran_it_is_not_said_that_it_missed_nothing(
+    store: Store, tmp_path: Path, *, is_text: bool
+) -> None:
+    told = json.loads((SAMPLES / "cyclictest.json").read_text())
+    told["cmdline:"] = "cyclictest -h 60 -i 100000 -t2"
+    told["thread"]["1"] |= {"histogram": {}, "cycles": 0, "min": 1_000_000, "max": 0, "avg": "?"}
+    text = json.dumps(told).replace('"?"', "-nan")
+    if is_text:
+        text = (
+            "$ cyclictest -h 60 -i 100000 -t2\n# Histogram\n000003 001000\t000000\n"
+            "# Min Latencies: 00003 1000000\n# Max Latencies: 00003 00000\n"
+            "# Histogram Overflows: 00000 00000\n"
+        )
+    books = brought(store, written(tmp_path, "starved.json", text)).manifest.books
+    assert [(book.recorded, book.missed) for book in books] == [(1_000, 0), (0, None)]
+
+
 DRAWN = (
     "policy: fifo: loadavg: 0.00 0.01 0.05 1/200 1234          \n\n"
     "T: 0 ( 1235) P:80 I:1000 C:   1000 Min:      2 Act:    5 Avg:    5 Max:      32\n"

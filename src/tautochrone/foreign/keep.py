@@ -308,16 +308,19 @@ def _extremes(recording: Recording, whole: _Whole) -> "np.ndarray[tuple[int], np
 
 
 def _book(recording: Recording, number: int, one: ForeignSource, whole: _Whole) -> _Book:
-    """Return the accounting of a source; a loop whose every latency is below its period skipped nothing."""
+    """Return the accounting of a source.
+
+    A loop whose every latency is below its period skipped nothing; of one that never ran that is not known.
+    """
     first = whole.get(recording.measures[0][0])
     if one.samples is not None:
         recorded, dropped = len(one.samples.value), one.dropped
-        largest: int | None = int(one.samples.value.max()) if recorded else 0
+        largest: int | None = int(one.samples.value.max())
     elif first is not None:
         recorded, dropped = int(first.count.sum()), one.dropped + first.overflow
-        largest = first.largest_ns if recorded else 0
+        largest = first.largest_ns
     else:
-        recorded, dropped, largest = 0, 0, 0
+        recorded, dropped, largest = 0, 0, None
     book: _Book = {
         "source": number,
         "completed": recorded + dropped,

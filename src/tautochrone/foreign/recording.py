@@ -52,13 +52,11 @@ class ForeignHistogram:
 
     @property
     def largest_ns(self) -> int | None:
-        """Return the upper bound of all samples; None: the file tells none."""
-        if self.overflow and self.maximum_ns is None:
-            return None
-        held = self.high[self.count > 0]
-        if self.maximum_ns is not None:
+        """Return the upper bound of all samples; None: the file tells none, or there are none."""
+        if self.maximum_ns is not None and self.total:
             return self.maximum_ns
-        return int(held.max()) if len(held) else None
+        held = self.high[self.count > 0]
+        return int(held.max()) if len(held) and not self.overflow else None
 
     def whole(self) -> "ForeignHistogram":
         """Return the histogram with its overflow as a last, wide bin where it is bounded.
@@ -222,6 +220,8 @@ def told_histogram(
 
 MOST_BYTES = 256 << 20
 _WHOLE = re.compile(r"-?[0-9]{1,19}")
+_NO_AVERAGE = re.compile(r'("avg":\s*)-?nan\b')
+"""What tools write of a thread that never ran, which is no JSON."""
 
 
 def text_of(path: Path) -> str:
@@ -241,7 +241,7 @@ def object_of(path: Path) -> dict[str, Any]:
     Raises:
         DamagedError: it is none.
     """
-    text = text_of(path)
+    text = _NO_AVERAGE.sub(r"\1null", text_of(path))
     begin = text.find("{")
     try:
         content = json_of(text[max(begin, 0) :])
