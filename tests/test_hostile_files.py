@@ -27,6 +27,7 @@ from tautochrone.base import faults
 from tautochrone.run import store as stores
 from tautochrone.run.catalogue import catalogue
 from tautochrone.run.folder import StoredRun
+from tautochrone.run.held import HELD, goes_on
 from tautochrone.run.recover import recover
 from tautochrone.run.store import Store
 
@@ -114,6 +115,14 @@ def test_what_is_no_stream_is_recovered_never_and_waited_for_never(store: Store,
     assert all(outcome.state in ("refused", "removed") for outcome in recover(store))
     assert ends_as_designed("list", store=store.path)[0] == 0
     assert len(store.runs()) == len(before)
+
+
+@pytest.mark.parametrize("kind", NO_FILES)
+def test_what_stands_for_the_programs_that_go_on_is_never_waited_for(store: Store, kind: str) -> None:
+    writer = store.create("cyclic", "to be cut off")
+    writer.close()
+    NO_FILES[kind](writer.path / HELD)
+    assert not goes_on(writer.path)
 
 
 def test_a_store_with_links_in_circles_and_pipes_is_read(store: Store) -> None:

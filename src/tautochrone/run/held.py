@@ -14,6 +14,7 @@ from pathlib import Path
 import msgspec
 
 from tautochrone.base.errors import NotPermittedError
+from tautochrone.base.reading import MOST_TEXT_BYTES, open_file
 from tautochrone.run import files
 
 HELD = "held.json"
@@ -57,13 +58,13 @@ def read_held(run: Path, *, is_to_be_run: bool = False) -> Held | None:
         NotPermittedError: another user did.
     """
     try:
-        with (run / HELD).open("rb") as file:
+        with open_file(run / HELD) as file:
             if is_to_be_run and (owner := os.fstat(file.fileno()).st_uid) != os.geteuid():
                 raise NotPermittedError(
                     f"Soak {run.name} was begun by another user (number {owner}): that command is not run",
                     f"Type the same as that user, for example with sudo -u '#{owner}'.",
                 )
-            return msgspec.json.decode(file.read(), type=Held)
+            return msgspec.json.decode(file.read(MOST_TEXT_BYTES), type=Held)
     except (OSError, msgspec.MsgspecError):
         return None
 
