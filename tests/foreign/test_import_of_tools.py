@@ -153,6 +153,7 @@ def test_a_jitterdebugger_of_version_2_names_its_machine(store: Store, tmp_path:
     text = json.dumps(
         {"version": 2, "sysinfo": names, **json.loads((SAMPLES / "jitterdebugger.json").read_text())}
     )
+    text = f"\n{text}\nThread 12 on CPU 1 hit 18 us latency\n"  # -v -b prints so
     manifest = brought(store, written(tmp_path, "two.json", text)).manifest
     assert (manifest.conditions.target, manifest.kernel.release) == ("arm", "5.10-rt")
     told = manifest.conditions.stored["imported"]

@@ -236,7 +236,7 @@ def lines_of(path: Path) -> Iterator[tuple[int, str]]:
 
 
 def object_of(path: Path) -> dict[str, Any]:
-    """Return the JSON object that a file is. The tool may have printed lines before it.
+    """Return the JSON object that a file is. The tool may have printed lines before and after it.
 
     Raises:
         DamagedError: it is none.
@@ -244,7 +244,7 @@ def object_of(path: Path) -> dict[str, Any]:
     text = _NO_AVERAGE.sub(r"\1null", text_of(path))
     begin = text.find("{")
     try:
-        content = json_of(text[max(begin, 0) :])
+        content = json_of(text[max(begin, 0) : text.rfind("}") + 1])
     except (ValueError, json.JSONDecodeError) as error:
         raise DamagedError(f"it is not JSON: {error}") from error
     if not isinstance(content, dict):

@@ -27,7 +27,7 @@ _DURATION = re.compile(r"hwlatdetect:\s+test duration ([0-9]{1,9}) seconds")
 _PARAMETER = re.compile(r"(Latency threshold|Sample window|Sample width):\s*([0-9]{1,12})us")
 _MAXIMUM = re.compile(r"Max Latency:\s*(?:([0-9]{1,12})us|Below threshold)")
 _GAP = re.compile(r"ts: ([0-9]{1,10})\.[0-9]+, inner:([0-9]{1,12}), outer:([0-9]{1,12})")
-_COUNTED = re.compile(r"Samples (recorded|exceeding threshold):\s*([0-9]{1,12})")
+_RECORDED = re.compile(r"Samples recorded:\s*([0-9]{1,12})")
 _SMIS = re.compile(r"SMIs during run:\s*([0-9]{1,12})")
 _GAPS_NS = "hardware_gap_ns"
 
@@ -57,8 +57,8 @@ def _read(path: Path, _options: ImportOptions) -> Recording:
         elif match := _GAP.search(line):
             gaps.append(max(int(match[2]), int(match[3])))
             first = int(match[1]) if first is None else first
-        elif match := _COUNTED.search(line):
-            told[match[1]] = int(match[2])
+        elif match := _RECORDED.search(line):
+            told["recorded"] = int(match[1])
         elif match := _SMIS.search(line):
             parameters["smis"] = int(match[1])
     threshold, window = told.get("Latency threshold"), told.get("Sample window")
