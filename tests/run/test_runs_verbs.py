@@ -195,6 +195,8 @@ def test_filters_of_the_list(store: Path) -> None:
     ]
     assert _ids(store, "--limit", "1") == every[:1]
     assert _ids(store, "--until", "2000-01-01") == []
+    last = max(one["created"] for one in entries)[:10]
+    assert _ids(store, "--until", last) == _ids(store, "--until", last.replace("-", "")) == every
     assert _ids(store, "--machine", "nowhere") == []
     assert "None of" in tauto("list", "--tag", "nothing", store=store).out
     assert "experiments: cyclic" in tauto("list", "--experiment", "cyclc", store=store).out

@@ -12,7 +12,8 @@ from tautochrone.run.conditions import LOCAL, whole_name
 from tautochrone.run.manifest import MEASURING, RECOVERED, SEALED, STATE_WORDS
 
 _DAYS = re.compile(r"([0-9]{1,6})d")
-_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_LONGEST_DAY = len("2026-11-24")
+"""In letters; an instant has more, however it is written."""
 _STATES = (SEALED, RECOVERED, MEASURING, CUT_OFF, REFUSED, NEWER, DAMAGED)
 
 AS_IS = "as-is"
@@ -107,7 +108,7 @@ def parse_instant(text: str, option: str, *, end_of_day: bool = False) -> dateti
     except ValueError:
         return _ago(text, option)
     at = at if at.tzinfo is not None else at.replace(tzinfo=UTC)
-    if end_of_day and _DATE.fullmatch(text):
+    if end_of_day and len(text) <= _LONGEST_DAY:
         at += timedelta(days=1, microseconds=-1)
     return at
 
