@@ -62,8 +62,11 @@ def test_where_all_lie_beyond_the_end_no_quantile_is_the_largest(store: Store, t
 
 
 def test_windows_that_are_all_below_the_threshold_are_not_beyond_an_end(store: Store) -> None:
-    (one,) = reduce_run(brought(store, SAMPLES / "hwlatdetect-quiet.txt"))
+    run = brought(store, SAMPLES / "hwlatdetect-quiet.txt")
+    (one,) = reduce_run(run)
     assert one.clipped is None
+    (said,) = (one.text for one in run.manifest.warnings if one.code == "imported")
+    assert "Not known: when it was measured; kernel; machine; load; hardware" in said
 
 
 def test_limits_beyond_the_end_are_told_as_at_most(store: Store) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 from tautochrone.base.errors import DamagedError
 from tautochrone.foreign.formats import Format, ImportOptions
 from tautochrone.foreign.recording import (
+    LOAD,
     MICROSECOND,
     ForeignHistogram,
     ForeignSource,
@@ -30,6 +31,7 @@ _GAP = re.compile(r"ts: ([0-9]{1,10})\.[0-9]+, inner:([0-9]{1,12}), outer:([0-9]
 _RECORDED = re.compile(r"Samples recorded:\s*([0-9]{1,12})")
 _SMIS = re.compile(r"SMIs during run:\s*([0-9]{1,12})")
 _GAPS_NS = "hardware_gap_ns"
+_UNKNOWN = ("kernel", "machine", LOAD, "hardware and firmware", "which CPU each window was measured on")
 
 
 def _recognises(head: bytes, _path: Path) -> bool:
@@ -80,7 +82,7 @@ def _read(path: Path, _options: ImportOptions) -> Recording:
         measures=((_GAPS_NS, "largest gap of a window that no software explains"),),
         measured=None if first is None else datetime.fromtimestamp(first, UTC),
         parameters={**parameters, "duration_ns": seconds * 10**9},
-        unknown=("kernel", "machine", "hardware and firmware", "which CPU each window was measured on"),
+        unknown=(*(("when it was measured",) if first is None else ()), *_UNKNOWN),
         warnings=(
             RunWarning(
                 "threshold",
