@@ -53,7 +53,7 @@ def test_a_tail_on_steps_of_a_microsecond_is_refused_and_that_of_a_fine_clock_is
 
 
 def test_a_column_tells_cpus_apart(store: Store, tmp_path: Path) -> None:
-    path = written(tmp_path, "log.csv", "cpu,latency_ns\n0,5\n1,6\n0,7\n")
+    path = written(tmp_path, "log.csv", "cpu, latency_ns\n0, 5\n1, 6\n0, 7\n")
     run = brought(store, path, MILLISECOND, column="latency_ns", source="cpu")
     assert [run.values(source=number).tolist() for number in run.sources] == [[5, 7], [6]]
 
@@ -75,6 +75,7 @@ def test_single_precision_makes_no_latency_larger(store: Store, tmp_path: Path) 
         ("a,b\n1,2\n", {}, "several columns"),
         ("a,b\n1,2\n", {"column": "c"}, "no such column"),
         ("a,b\n1,2\n", {"column": "a"}, "unit"),
+        ("a, a\n1,2\n", {"column": "a"}, "several columns of that name"),
         ("a_us\nx\n", {}, "not numbers"),
         ("a_us,b\n,1\n2,3\n", {"column": "a_us"}, "lacks 1 of 2"),
         ("a_s\n1e300\n", {}, "can't be latencies"),

@@ -89,11 +89,12 @@ def _table(path: Path) -> "pa.Table":
             file.seek(0)
             delimiter = max(",;\t", key=first.count)
             bare = not any(letter.isalpha() for letter in first.lower().replace("e", ""))
-            return csv.read_csv(
+            read = csv.read_csv(
                 file,
                 read_options=csv.ReadOptions(autogenerate_column_names=bare),
                 parse_options=csv.ParseOptions(delimiter=delimiter),
             )
+            return read.rename_columns([name.strip() for name in read.column_names])
         except (pa.ArrowException, UnicodeDecodeError) as error:
             raise DamagedError(f"it is no table: {str(error).splitlines()[0]}") from error
 
@@ -104,10 +105,9 @@ def _chosen(columns: list[str], options: ImportOptions) -> tuple[str, int]:
     column = options.column or (columns[0] if len(columns) == 1 else "")
     if not column:
         raise UsageError("A table has several columns", f"Name one with --column: {there}.", about="column")
-    if column not in columns or columns.count(column) > 1:
-        raise UsageError(
-            f"--column {column}: the table has no such column", f"It has: {there}.", about="column"
-        )
+    if columns.count(column) != 1:
+        has = "several columns of that name" if column in columns else "no such column"
+        raise UsageError(f"--column {column}: the table has {has}", f"It has: {there}.", about="column")
     unit_ns = options.unit_ns or UNITS.get(column.rpartition("_")[2])
     if unit_ns is None:
         raise UsageError(f"The unit of column {column} is not known", "Name it: --unit us.", about="unit")
