@@ -18,6 +18,7 @@ import streams
 from real import PATIENCE_S
 from report_runs import SAMPLES, idle_and_loaded, latencies, store_run
 from tautochrone.answer import evidence, show
+from tautochrone.answer.document import TypedTable
 from tautochrone.answer.render.terminal import show_blocks
 from tautochrone.cli.app import app
 from tautochrone.cli.list import run_list
@@ -359,6 +360,9 @@ def test_shortest_ids_tell_runs_of_one_second_apart() -> None:
     ids = ["20261121T030405Z-cyclic-3f9a", "20261121T030405Z-clock-11aa", "20261121T030406Z-cyclic-0000"]
 
     assert shortest_ids(ids) == ["20261121T030405Z-cy", "20261121T030405Z-cl", "20261121T030406Z"]
+    table = next(run_list([CatalogueEntry(ids[0], "", CUT_OFF)], ids))  # a filter leaves one of them
+    assert isinstance(table, TypedTable)
+    assert table.rows[0][0].brief == "20261121T030405Z-cy"
 
 
 @pytest.mark.slow

@@ -198,6 +198,7 @@ def list_runs(
         tauto list --experiment cyclic --machine board7 --kernel 6.12 --since 7d
     """
     from tautochrone.run.catalogue import CUT_OFF, catalogue
+    from tautochrone.run.place import run_names
     from tautochrone.run.selecting import parse_instant, parse_state, selected
 
     if number is not None and number < 1:
@@ -239,7 +240,7 @@ def list_runs(
         from tautochrone.answer.console import make_console
         from tautochrone.answer.render.terminal import show_blocks
 
-        show_blocks(make_console(), tuple(run_list(entries)))
+        show_blocks(make_console(), tuple(run_list(entries, run_names(place.path))))
         if number is None and (rest := len(found) - len(entries)):
             typer.echo(f"{plural(rest, 'older run')} not listed: --limit {len(found)} lists all.")
 
@@ -260,16 +261,19 @@ _HEADS = (
 )
 
 
-def run_list(entries: Sequence[CatalogueEntry]) -> Iterator[doc.Block]:
-    """Yield a line for each run, and what to do about some. Columns are there if needed."""
+def run_list(entries: Sequence[CatalogueEntry], every: Sequence[str] = ()) -> Iterator[doc.Block]:
+    """Yield a line for each run, and what to do about some. Columns are there if needed.
+
+    Args:
+        every: the ids of all runs of the store, from which a shortened one tells its run apart.
+    """
     from tautochrone.run.catalogue import CUT_OFF, NEWER, REFUSED
     from tautochrone.run.place import shortest_ids
 
     several = len({entry.remote for entry in entries}) > 1
-    rows = [
-        _row(entry, brief)
-        for entry, brief in zip(entries, shortest_ids([one.id for one in entries]), strict=True)
-    ]
+    ids = list({*every, *(one.id for one in entries)})
+    brief = dict(zip(ids, shortest_ids(ids), strict=True))
+    rows = [_row(entry, brief[entry.id]) for entry in entries]
     lacking = {
         *(["target"] if not several else []),
         *(["tags"] if not any(entry.tags for entry in entries) else []),
