@@ -23,6 +23,8 @@ def test_the_command_tells_the_interval_of_a_single_thread(store: Store, tmp_pat
     run = brought(store, written(tmp_path, "one.txt", f"$ sudo cyclictest -p80 -i1000 -v\n{text}\n"))
     assert (run.manifest.header.periods_ns, run.is_histogram) == ({0: MILLISECOND}, False)
     assert run.manifest.header.parameters["priority"] == 80
+    endless = written(tmp_path, "endless.txt", f"$ cyclictest -i{1 << 61} -v\n{text}\n")
+    assert brought(store, endless).manifest.header.periods_ns == {}
 
 
 @pytest.mark.parametrize(

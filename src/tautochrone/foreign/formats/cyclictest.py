@@ -337,7 +337,8 @@ def _read_verbose(path: Path, options: ImportOptions) -> Recording:
     unit_ns = options.unit_ns or (command.unit_ns if command is not None else MICROSECOND)
     if int(found[:, 2].max()) > LARGEST_NS // unit_ns:
         raise DamagedError("a latency is too large")
-    asked = dict(enumerate(command.intervals_ns)) if command is not None else {}
+    given = enumerate(command.intervals_ns if command is not None else ())
+    asked = {thread: one for thread, one in given if one is not None and one < LARGEST_NS}
     intervals = asked if command is not None and command.is_relative else asked | _told_intervals_ns(text)
     sources = []
     for thread in np.unique(found[:, 0]).tolist():
