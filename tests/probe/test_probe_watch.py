@@ -135,12 +135,16 @@ def test_a_begin_without_its_end_is_told(program: str, tmp_path: Path) -> None:
 
 
 def test_a_full_ring_is_counted_and_never_waited_for(program: str, tmp_path: Path) -> None:
-    run, code, _ = run_of(tmp_path, f"{program} plain 300000 0", "--ring", "1024", *AT_ONCE)
-    (books,) = run.manifest.books
-    assert books.dropped is not None
-    before = books.warmup or 0  # the recording began, where the program seldom had a CPU
-    assert (code, before + books.completed) == (0, 300_000)
-    assert 0 < books.dropped == books.completed - run.count()
+    """A busy machine can give the program so little of its CPUs that its ring is never full."""
+    for _ in range(TRIES):
+        run, code, _ = run_of(tmp_path, f"{program} plain 300000 0", "--ring", "1024", *AT_ONCE)
+        (books,) = run.manifest.books
+        before = books.warmup or 0  # the recording began, where the program seldom had a CPU
+        assert (code, before + books.completed) == (0, 300_000)
+        assert books.dropped == books.completed - run.count()
+        if books.dropped:
+            return
+    pytest.fail("the ring was never full")
 
 
 def test_a_loop_that_fills_its_ring_before_the_recording_begins_loses_nothing_of_it(

@@ -315,7 +315,7 @@ def _book(recording: Recording, number: int, one: ForeignSource, whole: _Whole) 
     first = whole.get(recording.measures[0][0])
     if one.samples is not None:
         recorded, dropped = len(one.samples.value), one.dropped
-        largest: int | None = int(one.samples.value.max())
+        largest: int | None = int(one.samples.value.max()) if recorded else None
     elif first is not None:
         recorded, dropped = int(first.count.sum()), one.dropped + first.overflow
         largest = first.largest_ns
