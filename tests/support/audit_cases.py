@@ -330,6 +330,11 @@ CASES: list[tuple[str, Changes, str | None]] = [
     ("pcie-power", {}, None),
     ("pcie-power", {_ASPM: "[default] performance powersave powersupersave"}, "note"),
     ("pcie-power", {_ASPM: "default [performance] powersave powersupersave"}, "good"),
+    (
+        "pcie-power",
+        {_ASPM: "[default] performance powersave powersupersave", "/proc/cmdline": "pcie_aspm=off"},
+        "note",
+    ),
     ("pcie-power", {**GUEST, _ASPM: "[default] performance powersave powersupersave"}, None),
     ("proactive-compaction", {}, None),
     ("proactive-compaction", {"/proc/sys/vm/compaction_proactiveness": "20"}, "note"),

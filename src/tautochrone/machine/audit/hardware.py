@@ -77,6 +77,21 @@ def _efi_runtime(facts: Facts) -> AuditAnswer | None:
     )
 
 
+def _links_are_left(facts: Facts) -> bool:
+    """Return whether the kernel leaves links as the firmware set them; their sleep is not off with that."""
+    return facts.kernel.parameter("pcie_aspm") == "off"
+
+
+def _links(facts: Facts) -> dict[str, object]:
+    policy = "pcie_aspm.policy=performance"
+    if _links_are_left(facts):
+        left = "; but pcie_aspm=off is on the kernel's command line, which leaves all as the firmware set it"
+        return {"left": left, "how": f"boot with {policy} in place of pcie_aspm=off"}
+    left = ", which leaves it as the firmware set it" if facts.firmware.pcie_policy == "default" else ""
+    now = "echo performance | sudo tee /sys/module/pcie_aspm/parameters/policy"
+    return {"left": left, "how": f"{now}; for good: {policy}"}
+
+
 CHECKS = (
     Check(
         code="firmware-interrupts",
@@ -118,25 +133,23 @@ CHECKS = (
         of_hardware=True,
         why="A link that sleeps delays the next access to its device, and so a loop that talks to hardware.",
         source=f"{_GUIDE}/hardware.rst, Hardware buses (ASPM); "
-        "Documentation/admin-guide/kernel-parameters.txt, pcie_aspm.policy=",
+        "Documentation/admin-guide/kernel-parameters.txt, pcie_aspm= and pcie_aspm.policy=",
         needs="firmware.pcie_policy",
-        numbers=lambda f: {
-            "left": ", which leaves it as the firmware set it" if f.firmware.pcie_policy == "default" else ""
-        },
+        numbers=_links,
         answers=(
             good(
                 "PCI Express links do not sleep",
                 "Policy {firmware.pcie_policy}.",
                 when=lambda f: (
                     not f.confinement.virtual
-                    and (f.firmware.pcie_policy == "performance" or f.kernel.parameter("pcie_aspm") == "off")
+                    and f.firmware.pcie_policy == "performance"
+                    and not _links_are_left(f)
                 ),
             ),
             note(
                 "PCI Express links may sleep",
                 "Policy {firmware.pcie_policy}{left}.",
-                "It counts only for loops that talk to a device: echo performance | sudo tee "
-                "/sys/module/pcie_aspm/parameters/policy; for good: pcie_aspm.policy=performance",
+                "It counts only for loops that talk to a device: {how}",
                 "likely",
                 when=lambda f: not f.confinement.virtual,
             ),
