@@ -46,6 +46,7 @@ PARTITIONED: Changes = {
 }
 POLLING: Changes = {f"{_CHECK}/check_interval": "300", f"{_CHECK}/ignore_ce": "0"}
 NEW: Changes = {"/proc/sys/kernel/osrelease": "6.12.3"}
+OFFLOADING: Changes = {"/boot/config-6.1.0-rt": CONFIG + "CONFIG_RCU_NOCB_CPU_DEFAULT_ALL=y\n"}
 GROUPED: Changes = {"/boot/config-6.1.0-rt": CONFIG + "CONFIG_RT_GROUP_SCHED=y\n"}
 NO_PERMISSION: Changes = {
     "/proc/self/limits": LIMITS.replace("99                   99", "0                    0").replace(
@@ -301,7 +302,9 @@ CASES: list[tuple[str, Changes, str | None]] = [
     ("rcu-callbacks", {"/proc/cmdline": "isolcpus=1 rcu_nocbs=0-1:1/1"}, "good"),
     ("rcu-callbacks", {"/proc/cmdline": "isolcpus=1 rcu_nocbs"}, "note"),
     ("rcu-callbacks", TICKLESS, "good"),
-    ("rcu-callbacks", {"/boot/config-6.1.0-rt": CONFIG + "CONFIG_RCU_NOCB_CPU_DEFAULT_ALL=y\n"}, "good"),
+    ("rcu-callbacks", OFFLOADING, "good"),
+    ("rcu-callbacks", {**OFFLOADING, "/proc/cmdline": "isolcpus=1 rcu_nocbs=0"}, "note"),
+    ("rcu-callbacks", {**OFFLOADING, f"{_CPUS}/nohz_full": "0"}, "note"),
     ("rcu-callbacks", {f"{_CPUS}/isolated": ""}, None),
     ("default-interrupt-affinity", {}, "good"),
     ("default-interrupt-affinity", {"/proc/irq/default_smp_affinity": "00000000,00000003"}, "note"),

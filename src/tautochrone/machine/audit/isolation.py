@@ -108,10 +108,11 @@ def _rcu_callbacks(facts: Facts) -> AuditAnswer | None:
 
 def _offloaded(facts: Facts) -> tuple[int, ...]:
     """Return the CPUs whose RCU callbacks the boot parameters or the kernel's build have taken from them."""
-    online = parse_cpu_list(facts.cpu.online) or ()
-    if facts.kernel.option("RCU_NOCB_CPU_DEFAULT_ALL") == "y":
+    online, said = parse_cpu_list(facts.cpu.online) or (), facts.isolation.rcu_offloaded
+    # The parameters take precedence over the build (kernel/rcu/Kconfig).
+    if facts.kernel.option("RCU_NOCB_CPU_DEFAULT_ALL") == "y" and said is None and not facts.cpu.nohz_full:
         return online
-    return parse_boot_cpus(facts.isolation.rcu_offloaded or "", online)
+    return parse_boot_cpus(said or "", online)
 
 
 def _default_affinity(facts: Facts) -> AuditAnswer | None:
