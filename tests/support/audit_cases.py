@@ -109,6 +109,7 @@ CASES: list[tuple[str, Changes, str | None]] = [
     ("cpu-quota", {"/proc/self/cgroup": "0::/a", "/sys/fs/cgroup/a/cpu.max": "50000 100000"}, "warning"),
     ("cpu-quota", {"/proc/self/cgroup": "0::/a", "/sys/fs/cgroup/a/cpu.max": "max 100000"}, "good"),
     ("cpu-quota", {"/proc/self/cgroup": "0::/a"}, "unknown"),
+    ("cpu-quota", {"/proc/self/cgroup": "0::/a", "/sys/fs/cgroup/a/cgroup.controllers": "pids"}, "good"),
     ("cpu-quota", {"/proc/self/cgroup": None}, None),
     ("realtime-permission", {}, "good"),
     ("realtime-permission", NO_PERMISSION, "warning"),

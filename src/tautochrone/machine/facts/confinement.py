@@ -138,8 +138,9 @@ def _quota(tree: Tree, folder: str, path: str | None, version: int | None) -> tu
     limited = [pair for pair in quotas if pair[0] >= 0]
     if limited:
         return min(limited, key=lambda pair: pair[0] / pair[1])
-    # The root group of version 2 has no cpu.max: nothing limits it.
-    return quotas[0] if quotas else (-1, None) if version == 2 and not path else (None, None)
+    # In version 2 only groups whose parent has the controller on have cpu.max, and the root group never has.
+    is_seen = not path or tree.exists(f"{folder}{path}/cgroup.controllers")
+    return quotas[0] if quotas else (-1, None) if version == 2 and is_seen else (None, None)
 
 
 def memory_limit_bytes(tree: Tree) -> int | None:
