@@ -47,6 +47,7 @@ PARTITIONED: Changes = {
 POLLING: Changes = {f"{_CHECK}/check_interval": "300", f"{_CHECK}/ignore_ce": "0"}
 NEW: Changes = {"/proc/sys/kernel/osrelease": "6.12.3"}
 OFFLOADING: Changes = {"/boot/config-6.1.0-rt": CONFIG + "CONFIG_RCU_NOCB_CPU_DEFAULT_ALL=y\n"}
+BY_EFI: Changes = {"/sys/firmware/efi/fw_platform_size": "64"}
 GROUPED: Changes = {"/boot/config-6.1.0-rt": CONFIG + "CONFIG_RT_GROUP_SCHED=y\n"}
 NO_PERMISSION: Changes = {
     "/proc/self/limits": LIMITS.replace("99                   99", "0                    0").replace(
@@ -313,19 +314,19 @@ CASES: list[tuple[str, Changes, str | None]] = [
     ("irqbalance", {}, None),
     ("irqbalance", {"/run/irqbalance/irqbalance812.sock": ""}, "note"),
     ("efi-runtime", {}, None),
-    ("efi-runtime", {"/sys/firmware/efi/fw_platform_size": "64"}, "note"),
+    ("efi-runtime", BY_EFI, "note"),
+    ("efi-runtime", {**BY_EFI, "/proc/cmdline": "efi=debug,noruntime"}, "good"),
+    ("efi-runtime", {**BY_EFI, "/proc/cmdline": "noefi"}, "good"),
     (
         "efi-runtime",
-        {"/sys/firmware/efi/fw_platform_size": "64", "/proc/cmdline": "efi=debug,noruntime"},
+        {**BY_EFI, "/boot/config-6.1.0-rt": CONFIG + "CONFIG_EFI_DISABLE_RUNTIME=y\n"},
         "good",
     ),
+    ("efi-runtime", {**BY_EFI, "/proc/sys/kernel/osrelease": "5.10.0-28-rt-amd64"}, "good"),
     (
         "efi-runtime",
-        {
-            "/sys/firmware/efi/fw_platform_size": "64",
-            "/boot/config-6.1.0-rt": CONFIG + "CONFIG_EFI_DISABLE_RUNTIME=y\n",
-        },
-        "good",
+        {**BY_EFI, "/proc/sys/kernel/osrelease": "5.10.0-28-rt-amd64", "/proc/cmdline": "efi=runtime"},
+        "note",
     ),
     ("machine-check-polling", {}, None),
     ("machine-check-polling", POLLING, "note"),

@@ -10,6 +10,9 @@ _GUIDE = "Documentation/core-api/real-time"
 # regularly.
 _AT_BOOT = 1000
 _STEADY_PER_S = 1 / 60
+# Kernels with PREEMPT_RT in which it alone switched EFI services off; later ones have an option for that
+# (commit a031651ff214).
+_OFF_WITH_RT = ((4, 18), (5, 19))
 _MEASURE = (
     "Measure it while nothing else is measured: sudo rtla hwnoise -d 60s. Gaps above a few us are the "
     "firmware's."
@@ -65,14 +68,21 @@ def _efi_runtime(facts: Facts) -> AuditAnswer | None:
     if not facts.firmware.efi:
         return None
     words = (kernel.parameter("efi") or "").split(",")
-    built_without = kernel.option("EFI_DISABLE_RUNTIME") == "y" and "runtime" not in words
-    if "noruntime" in words or built_without:
-        return good("The kernel does not call EFI services", "EFI runtime services are off.")
+    not_asked_for = "runtime" not in words
+    of_realtime = kernel.realtime and _OFF_WITH_RT[0] <= (kernel.number or (0, 0)) < _OFF_WITH_RT[1]
+    told = "noruntime" in words or kernel.parameter("noefi") is not None
+    told = told or (not_asked_for and kernel.option("EFI_DISABLE_RUNTIME") == "y")
+    if told or (not_asked_for and of_realtime):
+        return good(
+            "The kernel does not call EFI services",
+            "EFI runtime services are off.",
+            certainty="sure" if told else "likely",
+        )
     return note(
         "The kernel may call EFI services while it runs",
         "Booted by EFI, and neither efi=noruntime nor CONFIG_EFI_DISABLE_RUNTIME keeps it from calling them.",
-        "Boot with efi=noruntime; or keep the calls on one CPU: echo 1 | sudo tee "
-        "/sys/devices/virtual/workqueue/efi_runtime/cpumask",
+        "Boot with efi=noruntime; or, where this file is there (since 2026), keep the calls on one CPU: "
+        "echo 1 | sudo tee /sys/devices/virtual/workqueue/efi_runtime/cpumask",
         "sure" if kernel.options is not None else "likely",
     )
 
