@@ -315,6 +315,8 @@ def test_the_shares_of_the_fair_servers_are_told_where_they_show() -> None:
     finding = found(PlantedFiles({**NEW, **off, "/boot/config-6.12.3": CONFIG}), "realtime-throttling")
     assert finding is not None
     assert "nothing stops" in finding.title
+    assert "sysctl" not in finding.advice  # it throttles nothing there any more
+    assert "echo 50000000 >$f/runtime" in finding.advice
 
 
 def test_masks_in_advice_leave_the_isolated_cpus_out() -> None:

@@ -139,11 +139,13 @@ def _realtime_throttling(facts: Facts) -> AuditAnswer:
             "sure" if kernel.fair_server_found_by in (None, FAIR_SERVER) else "likely",
         )
     if unlimited:
+        how = "throttling on: sudo sysctl kernel.sched_rt_runtime_us=950000"
+        if kernel.fair_server and group == "n":
+            how = f"the servers on, as root: for f in {FAIR_SERVER}/cpu*; do echo 50000000 >$f/runtime; done"
         return note(
             "RT throttling is off: nothing stops a spinning real-time thread",
             setting,
-            "Keep a watchdog thread of higher priority. To switch throttling on: sudo sysctl "
-            "kernel.sched_rt_runtime_us=950000",
+            f"Keep a watchdog thread of higher priority. To switch {how}",
             "sure" if kernel.fair_server is False else "likely",
         )
     return note(
