@@ -19,7 +19,7 @@ from tautochrone.doctor.findings import findings_view
 from tautochrone.doctor.verb import _closing, doctor
 from tautochrone.machine.audit import audit_facts
 from tautochrone.machine.facts import gather, observe
-from tautochrone.run.facts import Facts
+from tautochrone.run.facts import Facts, ReadingFacts
 from tautochrone.run.store import Store
 from tautochrone.tune.answer import how_back
 
@@ -112,8 +112,12 @@ def test_the_exit_code_tells_a_script(
 
 def test_what_is_to_be_typed_names_the_machine_as_a_shell_takes_it() -> None:
     guest = "lab:debian-rt,append=isolcpus=1 nohz_full=1"
-    (told,) = _closing(Facts(), guest, explain=False)
+    (told,) = _closing(Facts(), guest, None, explain=False)
     assert told.endswith(f"tauto doctor --explain --on '{guest}'")
+    refused = Facts(reading=ReadingFacts(refused=("/boot/config",)))
+    told = "\n".join(_closing(refused, None, Path("a copy"), explain=False))
+    assert "tauto)\" doctor --root 'a copy'\n" in told
+    assert told.endswith("tauto doctor --explain --root 'a copy'")
     assert how_back(guest).endswith(f"tauto tune restore --on '{guest}'")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -80,7 +81,7 @@ def doctor(
     if as_json:
         tell_json("doctor", lambda: _as_json(facts, findings, worths))
     else:
-        _show(facts, findings, worths, on, explain=explain)
+        _show(facts, findings, worths, on, root, explain=explain)
     if any(finding.level in failing for finding in findings):
         raise typer.Exit(EXIT_FINDINGS)
 
@@ -124,7 +125,13 @@ def _worths(store: Path | None, facts: Facts, findings: Sequence[Finding]) -> di
 
 
 def _show(
-    facts: Facts, findings: Sequence[Finding], worths: Mapping[str, Worth], on: str | None, *, explain: bool
+    facts: Facts,
+    findings: Sequence[Finding],
+    worths: Mapping[str, Worth],
+    on: str | None,
+    root: Path | None,
+    *,
+    explain: bool,
 ) -> None:
     from tautochrone.answer.console import make_console
     from tautochrone.answer.phrasing.worth import sentence
@@ -134,7 +141,7 @@ def _show(
     console.width = min(console.width, _WIDEST)
     said = {code: sentence(one) for code, one in worths.items() if explain or one.shown != _WITHHELD}
     closing = [f"{KNOBS_EXPLAINED}{on_machine(on)}"] if has_knobs(findings) else []
-    closing += _closing(facts, on, explain=explain)
+    closing += _closing(facts, on, root, explain=explain)
     if not console.is_terminal:
         lines = (_headline(facts), counted(findings), "", *plain_lines(findings, said, explain=explain))
         for line in (*lines, *closing):
@@ -159,19 +166,18 @@ def _headline(facts: Facts) -> str:
     return ", ".join(part for part in (machine, facts.cpu.model, cpus, kernel) if part) or "Unknown machine"
 
 
-def _closing(facts: Facts, on: str | None, *, explain: bool) -> list[str]:
+def _closing(facts: Facts, on: str | None, root: Path | None, *, explain: bool) -> list[str]:
+    where = on_machine(on) if root is None else f" --root {shlex.quote(str(root))}"
     lines = []
     if refused := facts.reading.refused:
         lines.append(f"Not readable by this user: {', '.join(refused)}.")
         lines.append(
-            'To see them: sudo "$(command -v tauto)" doctor'
-            if on is None
+            f'To see them: sudo "$(command -v tauto)" doctor{where}'
+            if on in (None, "local")
             else "To see them, log in there as root."
         )
     if not explain:
-        lines.append(
-            f"Everything about each of them, with its sources: tauto doctor --explain{on_machine(on)}"
-        )
+        lines.append(f"Everything about each of them, with its sources: tauto doctor --explain{where}")
     return lines
 
 
