@@ -70,6 +70,22 @@ def test_every_combination_that_is_not_left_out_is_a_point() -> None:
     assert {p.load.name for p in found if p.experiment == "switch"} == {"idle"}
 
 
+@pytest.mark.parametrize(
+    ("named", "left"),
+    [
+        ("fork", ["fork:bytes=64MB+cpu", "cpu+fork:bytes=64MB"]),
+        ("fork+cpu", ["cpu+fork:bytes=64MB", "fork:bytes=32MB"]),
+        ("cpu+fork", ["fork:bytes=64MB+cpu", "fork:bytes=32MB"]),
+    ],
+)
+def test_a_load_is_left_out_by_its_whole_name_whatever_the_options_of_its_parts(
+    named: str, left: list[str]
+) -> None:
+    loads = ["fork:bytes=64MB+cpu", "cpu+fork:bytes=64MB", "fork:bytes=32MB"]
+    found = points(f'loads = {loads}\n[[experiment]]\nname = "cyclic"\n[[exclude]]\nload = "{named}"\n')
+    assert [one.load.name for one in found] == left
+
+
 def test_defaults_go_to_every_experiment_that_has_them() -> None:
     cyclic, switch = (next(p for p in points(PLAN) if p.experiment == name) for name in ("cyclic", "switch"))
     assert cyclic.prepared.options.words == ("--period", "1ms", "--duration", "1s", "--policy", "fifo")

@@ -20,7 +20,7 @@ from tautochrone.experiments.experiment import Experiment, Prepared
 from tautochrone.experiments.tire_threads import team_in_words
 from tautochrone.measure.cell import Load
 from tautochrone.measure.document.document import AXES, Exclusion, ExperimentEntry, PlanDocument
-from tautochrone.measure.loads.spec import parse_load
+from tautochrone.measure.loads.spec import bare, parse_load
 from tautochrone.target.address import read_address
 
 MEANING = 1
@@ -348,7 +348,7 @@ def _is(name: str, value: str, point: PlanPoint) -> bool:
     """Return whether a point has this value; a load also by its bare name."""
     own = point.value(name)
     if name == "load":
-        return value in (own, own.partition(":")[0])
+        return value in (own, bare(own))
     if name == "deployment":
         return value.lower() == own.lower()
     return _canonical(value) == _canonical(own)

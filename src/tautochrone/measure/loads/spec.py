@@ -60,6 +60,11 @@ def parse_load(specs: Sequence[str]) -> Load:
     return Load(name, tuple(programs))
 
 
+def bare(name: str) -> str:
+    """Return what a load is called without its options: ``fork+cpu`` of ``fork:bytes=64MB+cpu``."""
+    return "+".join(part.partition(":")[0] for part in _parts(name))
+
+
 def _parts(spec: str) -> Iterator[str]:
     """Yield the parts of one spec, without surrounding white space."""
     rest = spec.strip()
