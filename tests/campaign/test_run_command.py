@@ -5,6 +5,7 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 from collections import Counter
 from collections.abc import Iterator
@@ -23,6 +24,7 @@ from real import (
     wait_until,
 )
 from ssh_servers import free_port, ssh_server
+from tautochrone.command.told import how_to_go_on
 from tautochrone.measure.campaign.campaign import campaigns
 from tautochrone.run.folder import StoredRun
 from tautochrone.run.store import Store
@@ -181,6 +183,13 @@ def test_ctrl_c_keeps_the_cell_ends_the_plan_and_says_how_to_go_on(tmp_path: Pat
     lacking = out[out.index("What was not measured") :]
     assert lacking.count("Not measured yet: it was stopped before.") == 2
     assert "duration 61s" in report_of(out).read_text()
+
+
+def test_who_began_anew_goes_on_without_beginning_anew_once_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "argv", ["tauto", "run", "my plan.toml", "--again"])
+    assert how_to_go_on() == "To go on, type the same without --again: tauto run 'my plan.toml'"
+    sys.argv.remove("--again")
+    assert how_to_go_on() == "To go on, type the same again: tauto run 'my plan.toml'"
 
 
 @pytest.mark.slow

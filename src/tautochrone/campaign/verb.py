@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import sys
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -13,7 +12,14 @@ import typer
 from tautochrone.base.errors import UsageError
 from tautochrone.base.words import plural, verb
 from tautochrone.command.ending import INTERRUPTED
-from tautochrone.command.told import see_that_it_can_be_written, see_told, tell, tell_json, tell_report
+from tautochrone.command.told import (
+    how_to_go_on,
+    see_that_it_can_be_written,
+    see_told,
+    tell,
+    tell_json,
+    tell_report,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -337,10 +343,7 @@ def _end(agenda: Agenda, outcome: CampaignOutcome, outlook: CampaignOutlook | No
             number = len(outcome.left)
             left = f"{number} of {plural(len(agenda.slots), 'case')} {verb(number, 'is')} left, "
             left += f"about {long_duration(outlook.seconds(outcome.left))}. "
-        typer.echo(
-            f"Stopped. {left}To go on, type the same again: tauto {shlex.join(sys.argv[1:])}",
-            err=True,
-        )
+        typer.echo(f"Stopped. {left}{how_to_go_on()}", err=True)
         raise typer.Exit(INTERRUPTED)
     if outcome.not_put_back is not None:
         raise outcome.not_put_back

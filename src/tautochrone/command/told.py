@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
+import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -60,6 +62,13 @@ def see_that_it_can_be_written(report: Path | None, what: str = "the report", op
         raise StoreError(f"Can't write {what} to {report}: {error.strerror}", elsewhere) from error
     if not writable:
         raise StoreError(f"Can't write {what} to {report}: not permitted", elsewhere)
+
+
+def how_to_go_on() -> str:
+    """Return what to type to go on with what was stopped: --again would begin it anew."""
+    words = [word for word in sys.argv[1:] if word != "--again"]
+    how = "again" if len(words) == len(sys.argv[1:]) else "without --again"
+    return f"To go on, type the same {how}: {shlex.join(['tauto', *words])}"
 
 
 def tell_json(schema: str, make: Callable[[], Mapping[str, object]]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -12,7 +11,12 @@ import typer
 from tautochrone.base.errors import TautoError, UsageError
 from tautochrone.base.words import upper_first
 from tautochrone.command.ending import INTERRUPTED
-from tautochrone.command.told import see_that_it_can_be_written, tell_document, tell_page
+from tautochrone.command.told import (
+    how_to_go_on,
+    see_that_it_can_be_written,
+    tell_document,
+    tell_page,
+)
 from tautochrone.command.verbs import OF_GRID, Typed, quick, verb_of
 from tautochrone.experiments import Given, Option
 from tautochrone.measure.grid import chosen_of
@@ -81,7 +85,7 @@ def _limit(typed: Typed) -> None:
             search, found, goes_on = _search(wish, place, target, console, again=typed.again)
     _report(search, found, place, typed, open_it=typed.open_it and goes_on)
     if not goes_on:
-        typer.echo(f"Stopped. {_how_to_go_on()}", err=True)
+        typer.echo(f"Stopped. {how_to_go_on()}", err=True)
         raise typer.Exit(INTERRUPTED)
 
 
@@ -192,12 +196,8 @@ def _measure(
             return make_search(search, wish, site, found, begin)
     except TautoError:
         if any(own.runs for own in found):
-            typer.echo(_how_to_go_on(), err=True)
+            typer.echo(how_to_go_on(), err=True)
         raise
-
-
-def _how_to_go_on() -> str:
-    return f"To go on, type the same again: tauto {shlex.join(sys.argv[1:])}"
 
 
 def _report(
