@@ -373,6 +373,26 @@ def test_a_changed_host_key_is_refused(
     assert f"ssh-keygen -R '[127.0.0.1]:{server.port}'" in refusal.value.advice
 
 
+@pytest.mark.parametrize("is_known", [False, True])
+def test_what_to_type_is_the_machine_as_it_was_typed_not_what_the_configuration_makes_of_it(
+    openssh: SshServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, *, is_known: bool
+) -> None:
+    home = other_home(openssh, tmp_path)
+    at_home(home, monkeypatch)
+    (home / ".ssh/config").write_text(
+        f"Host board\n  HostName 127.0.0.1\n  Port {openssh.port}\n  HostKeyAlias board.example\n"
+    )
+    if is_known:
+        (home / ".ssh/known_hosts").write_text(f"board.example {make_key(tmp_path / 'another')}\n")
+    with (
+        pytest.raises(NotPermittedError, match=r"host key of board\.example is not") as refusal,
+        open_target("ssh:me@board"),
+    ):
+        pass
+    assert refusal.value.advice.endswith("once with `ssh me@board`.")
+    assert ("`ssh-keygen -R 'board.example'`" in refusal.value.advice) == is_known
+
+
 def test_no_setting_of_ssh_makes_us_trust_an_unknown_host(
     openssh: SshServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

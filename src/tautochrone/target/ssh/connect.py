@@ -4,7 +4,7 @@ import getpass
 import os
 import socket
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -72,26 +72,34 @@ class HostKeyWitness(asyncssh.SSHClient):
 
 
 def host_key_refusal(
-    host: str, port: int, shown: asyncssh.SSHKey | None, files: Iterable[str]
+    name: str, address: SshAddress, shown: asyncssh.SSHKey | None, *, is_known: bool
 ) -> NotPermittedError:
     """Return the error for a machine whose key is unknown, or another than the known one.
 
     It has shown this key; None: it has none of the known kind.
+
+    Args:
+        name: of the machine in the files of known keys.
+        is_known: whether there is some key for it.
     """
     key = f": {shown.get_algorithm()} {shown.get_fingerprint()}" if shown is not None else ""
-    option = f" -p {port}" if port != asyncssh.DEFAULT_PORT else ""
-    name = f"[{host}]:{port}" if port != asyncssh.DEFAULT_PORT else host
-    if is_known(host, port, list(files)):
+    once = f"once with `ssh {_typed(address)}`"
+    if is_known:
         return NotPermittedError(
             f"the host key of {name} is not the one that is known for it{key}. Either the machine was set up "
             "anew, or another one answers in its place",
-            f"If you know why it changed: `ssh-keygen -R '{name}'`, then connect once with "
-            f"`ssh{option} {host}`.",
+            f"If you know why it changed: `ssh-keygen -R '{name}'`, then connect {once}.",
         )
     return NotPermittedError(
         f"the host key of {name} is not known here{key}",
-        f"Compare it with the machine's own, and accept it by connecting once with `ssh{option} {host}`.",
+        f"Compare it with the machine's own, and accept it by connecting {once}.",
     )
+
+
+def _typed(address: SshAddress) -> str:
+    """Return the machine as ssh takes it, so that ssh finds in its configuration what we found there."""
+    port = f"-p {address.port} " if address.port else ""
+    return f"{port}{address.user}@{address.host}" if address.user else f"{port}{address.host}"
 
 
 def is_known(host: str, port: int, files: list[str]) -> bool:
@@ -196,10 +204,12 @@ async def _connect(
         **({"username": address.user} if address.user is not None else {}),
         **secrets,
     }
-    host, port, files = address.host, address.port or asyncssh.DEFAULT_PORT, []
+    name = host = address.host
+    port, files = address.port or asyncssh.DEFAULT_PORT, []
     try:
         read = await asyncssh.SSHClientConnectionOptions.construct(host=host, **options)
         host, port = read.host_key_alias or read.host, read.port
+        name = host if read.host_key_alias or port == asyncssh.DEFAULT_PORT else f"[{host}]:{port}"
         witness.identity_files = tuple(read.config.get("IdentityFile", ()))
         files = known_hosts_files(
             read.config.get("UserKnownHostsFile"), read.config.get("GlobalKnownHostsFile")
@@ -220,9 +230,10 @@ async def _connect(
     except asyncssh.HostKeyNotVerifiable as error:
         if witness.shown is None:  # a machine that is jumped over, or a key that was revoked
             raise NotPermittedError(
-                f"no connection to {host}, port {port}: {error.reason}", f"Does `ssh -p {port} {host}` work?"
+                f"no connection to {host}, port {port}: {error.reason}", f"Does `ssh {_typed(address)}` work?"
             ) from error
-        raise host_key_refusal(host, port, witness.shown, files) from error
+        known = is_known(host, port, files)
+        raise host_key_refusal(name, address, witness.shown, is_known=known) from error
     except (OSError, ValueError, asyncssh.Error) as error:
         raise _in_words(error, address, port) from error
 
@@ -247,7 +258,7 @@ def _in_words(error: Exception, address: SshAddress, port: int) -> TautoError:
         case asyncssh.Error():
             return UnreachableError(
                 f"no connection to {host}, port {port}: {error.reason}",
-                f"Does `ssh -v -p {port} {host}` work?",
+                f"Does `ssh -v {_typed(address)}` work?",
             )
         case OSError() if error.filename is not None:
             return UsageError(f"{error.filename} can't be read: {error.strerror}", "~/.ssh/config names it.")
@@ -255,15 +266,13 @@ def _in_words(error: Exception, address: SshAddress, port: int) -> TautoError:
             words = error.strerror if isinstance(error, OSError) else None
             return UnreachableError(
                 f"no connection to {host}, port {port}: {words or error}",
-                f"Does `ssh -v -p {port} {host}` work?",
+                f"Does `ssh -v {_typed(address)}` work?",
             )
 
 
 def _not_let_in(address: SshAddress, said: str, askable: bool) -> NotPermittedError:
-    user = f"{address.user}@" if address.user else ""
-    port = f" -p {address.port}" if address.port else ""
     return NotPermittedError(
         f"{address.host} does not let you in: {said}",
-        f"Put your public key there: `ssh-copy-id{port} {user}{address.host}`"
+        f"Put your public key there: `ssh-copy-id {_typed(address)}`"
         + ("." if askable else "; a password is asked for only on a terminal."),
     )
