@@ -22,7 +22,7 @@ _CLOCK = "/sys/devices/system/clocksource/clocksource0"
 _CPUINFO = "/proc/cpuinfo"
 _DMI = "/sys/class/dmi/id"
 _HUGE_PAGES = "/sys/kernel/mm/transparent_hugepage"
-_ISOLATED = (f"{CPUS}/isolated", *(f"{group}/cpuset.cpus.isolated" for group in _CGROUPS))
+_ISOLATED = (f"{CPUS}/isolated", *_CGROUPS)
 _KERNEL = "/proc/sys/kernel"
 _LIMITS = "/proc/self/limits"
 _MACHINE_CHECK = "/sys/devices/system/machinecheck/machinecheck0"
@@ -139,11 +139,11 @@ def _architecture(tree: Tree, path: str, cpuinfo: str) -> str | None:
     return next((name for mark, name in _ARCHITECTURES.items() if re.search(mark, text, re.MULTILINE)), None)
 
 
-def _partitioned(tree: Tree, at_boot: str, *partitions: str) -> str | None:
-    """Where it is not there, the kernel does not tell. From 6.12 on it has those isolated at boot, too."""
+def _partitioned(tree: Tree, at_boot: str, *groups: str) -> str | None:
+    """From 6.12 on the kernel counts those isolated at boot, too."""
     by_boot = set(parse_cpu_list(tree.text(at_boot)) or ())
-    told = (parse_cpu_list(tree.text(place)) for place in partitions)
-    return next((format_cpu_list(set(cpus) - by_boot) for cpus in told if cpus is not None), None)
+    told = cpus.partitioned(tree, *groups)
+    return None if told is None else format_cpu_list(set(told) - by_boot)
 
 
 def _partitions(tree: Tree, *groups: str) -> tuple[str, ...] | None:

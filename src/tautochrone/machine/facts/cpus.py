@@ -59,11 +59,24 @@ def topology(tree: Tree) -> tuple[int | None, int | None, tuple[str, ...] | None
     return len(set(known)), max(len(cpus) for cpus in known), shared, len(packages) or None
 
 
-def isolated(tree: Tree, at_boot: str, *partitions: str) -> str | None:
-    """Return the CPUs isolated at boot, and by cpuset partitions (cgroup v2, kernel 6.7 and later)."""
+def isolated(tree: Tree, at_boot: str, *groups: str) -> str | None:
+    """Return the CPUs isolated at boot, and by cpuset partitions of cgroup v2, which is in these places."""
     cpus = parse_cpu_list(tree.text(at_boot))
-    partitioned = [cpu for place in partitions for cpu in parse_cpu_list(tree.text(place)) or ()]
-    return None if cpus is None else format_cpu_list((*cpus, *partitioned))
+    return None if cpus is None else format_cpu_list((*cpus, *(partitioned(tree, *groups) or ())))
+
+
+def partitioned(tree: Tree, *groups: str) -> tuple[int, ...] | None:
+    """Return the CPUs in isolated cpuset partitions; None: not known.
+
+    Kernels before 6.8 do not tell all of them. There the partitions just below the root are looked at.
+    """
+    for group in groups:
+        if (told := parse_cpu_list(tree.text(f"{group}/cpuset.cpus.isolated"))) is not None:
+            return told
+    children = [f"{group}/{name}" for group in groups for name in tree.folders(group)]
+    own = [one for one in children if tree.text(f"{one}/cpuset.cpus.partition") == "isolated"]
+    lists = [tree.first_text(f"{one}/cpuset.cpus.effective", f"{one}/cpuset.cpus") for one in own]
+    return tuple(cpu for text in lists for cpu in parse_cpu_list(text) or ()) or None
 
 
 def capacities(tree: Tree) -> tuple[int, ...] | None:
@@ -205,9 +218,9 @@ def thermal_throttles(tree: Tree) -> int | None:
     return max((count for count in counts if count is not None), default=None)
 
 
-def interrupts_on_isolated(tree: Tree, at_boot: str, *partitions: str) -> tuple[str, ...] | None:
+def interrupts_on_isolated(tree: Tree, at_boot: str, *groups: str) -> tuple[str, ...] | None:
     """Return the interrupts that are served on isolated CPUs; None if no CPU is isolated, or unknown."""
-    cpus = set(parse_cpu_list(isolated(tree, at_boot, *partitions)) or ())
+    cpus = set(parse_cpu_list(isolated(tree, at_boot, *groups)) or ())
     numbers = [name for name in tree.names("/proc/irq") if name.isdecimal()]
     if not cpus or not numbers:
         return None
