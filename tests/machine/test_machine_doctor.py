@@ -19,6 +19,7 @@ from tautochrone.doctor.findings import findings_view
 from tautochrone.doctor.verb import _closing, doctor
 from tautochrone.machine.audit import audit_facts
 from tautochrone.machine.facts import gather, observe
+from tautochrone.machine.settings import InForce
 from tautochrone.run.facts import Facts, ReadingFacts
 from tautochrone.run.store import Store
 from tautochrone.tune.answer import how_back
@@ -119,6 +120,10 @@ def test_what_is_to_be_typed_names_the_machine_as_a_shell_takes_it() -> None:
     assert "tauto)\" doctor --root 'a copy'\n" in told
     assert told.endswith("tauto doctor --explain --root 'a copy'")
     assert how_back(guest).endswith(f"tauto tune restore --on '{guest}'")
+    for left in (True, False):
+        force = InForce("MI", "2026-11-24T10:15:00Z", None, left)
+        assert force.told(guest).endswith(f"To put it back: tauto tune restore --on '{guest}'")
+        assert force.told("local").endswith("To put it back: tauto tune restore")
 
 
 def test_a_folder_without_proc_is_refused(app: typer.Typer, tmp_path: Path) -> None:

@@ -251,7 +251,7 @@ def next_steps(
 
 
 def _steps(verdict: Verdict | None, facts: Facts, target: str, loop: str | None) -> Iterator[NextStep]:
-    on = on_machine(None if target == LOCAL else target)
+    on = on_machine(target)
     loops = verdict.loops if verdict is not None else ()
     if any(one.standing != "holds" for one in loops):
         yield NextStep("What on this machine costs latency, and what to do about it?", f"tauto doctor{on}")

@@ -78,7 +78,7 @@ def sentence(words: str) -> str:
 
 def on_machine(address: str | None) -> str:
     """Return the option of a command that names a machine, as a shell takes it; empty: it is this one."""
-    return f" --on {shlex.quote(address)}" if address else ""
+    return f" --on {shlex.quote(address)}" if address not in (None, "", "local") else ""
 
 
 def near(word: str, known: Collection[str]) -> str:

@@ -313,7 +313,7 @@ def _forgotten_deployment() -> str | None:
             target.close()
     except TautoError as error:
         return f"A deployment may be in force here: {error}. As root, `tauto tune restore` puts it back."
-    return None if force is None or force.left or force.keeper is not None else force.told
+    return None if force is None or force.left or force.keeper is not None else force.told()
 
 
 def with_verb(arguments: list[str]) -> list[str]:

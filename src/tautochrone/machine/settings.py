@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from tautochrone.base.errors import TautoError
+from tautochrone.base.words import on_machine
 
 
 @dataclass(frozen=True)
@@ -109,15 +110,17 @@ class InForce:
         """Return who will put it back: a `tauto tune apply` until it has applied all, or a measurement."""
         return f"a measurement or tauto tune apply that runs now (process {self.keeper})"
 
-    @property
-    def told(self) -> str:
-        """Return what is in force, since when, by whom, and how it is put back; for people."""
+    def told(self, on: str | None = None) -> str:
+        """Return what is in force, since when, by whom, and how it is put back; for people.
+
+        Args:
+            on: the machine, as --on has it.
+        """
         begin = f"The deployment {self.name} is in force since {self.since}"
-        if self.left:
-            return f"{begin}. To put it back: tauto tune restore"
-        if self.keeper is not None:
+        if self.keeper is not None and not self.left:
             return f"{begin}: {self.by_whom} has applied it, and puts it back."
-        return f"{begin}: the tauto that applied it was killed. To put it back: tauto tune restore"
+        killed = "" if self.left else ": the tauto that applied it was killed"
+        return f"{begin}{killed}. To put it back: tauto tune restore{on_machine(on)}"
 
 
 class MachineSettings(Protocol):

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tautochrone.base.errors import MeasuringError, UsageError
+from tautochrone.base.words import on_machine
 from tautochrone.machine.settings import (
     Change,
     Hold,
@@ -128,8 +129,8 @@ ANYWHERE = Placement()
 class KeptSettings:
     """One deployment's changes, by a keeper of their own; see `MachineSettings`."""
 
-    def __init__(self, name: str, keeper: Keeper, changed: Callable[[], None]) -> None:
-        """Begin the journal; `changed` is called when files may have changed.
+    def __init__(self, name: str, keeper: Keeper, changed: Callable[[], None], on: str) -> None:
+        """Begin the journal; `changed` is called when files may have changed. `on` names the machine.
 
         Raises:
             SettingError: another deployment is in force, or the journal can't be written.
@@ -145,7 +146,8 @@ class KeptSettings:
             if isinstance(cause := error.__cause__, FileExistsError):
                 raise SettingError(
                     f"another deployment is in force on this machine: {cause.strerror}",
-                    "`tauto tune restore` puts it back; or wait until whoever applied it has ended.",
+                    f"`tauto tune restore{on_machine(on)}` puts it back; or wait until whoever applied it "
+                    "has ended.",
                 ) from cause
             raise
 
@@ -413,7 +415,8 @@ class Target(ABC):
 
     def change_settings(self, name: str) -> MachineSettings:
         """Begin to apply the deployment of this name, with a keeper of its own."""
-        return KeptSettings(name, Keeper(self.start_keeper(self.keeper_words())), self.forget_files)
+        keeper = Keeper(self.start_keeper(self.keeper_words()))
+        return KeptSettings(name, keeper, self.forget_files, self.name)
 
     def restore(self) -> tuple[str, ...]:
         """Put back what `in_force` names; what could not be put back, in words."""

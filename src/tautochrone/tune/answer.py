@@ -22,19 +22,21 @@ _MARKS: dict[str, Mark] = {
 }
 
 
-def possible(prospects: Sequence[Prospect], force: InForce | None, unseen: str) -> doc.Document:
-    """Return which deployments a machine can have."""
+def possible(
+    prospects: Sequence[Prospect], on: str | None, force: InForce | None, unseen: str
+) -> doc.Document:
+    """Return which deployments a machine can have; `on`: the machine, as --on has it."""
     whole = sum(one.can == "yes" for one in prospects)
     return doc.Document(
         f"This machine can have {whole} of {plural(len(prospects), 'deployment')} as a whole.",
         (
-            doc.part("The deployments", lambda: _prospects(prospects)),
-            doc.part("What is in force", lambda: _force(force, unseen)),
+            doc.part("The deployments", lambda: _prospects(prospects, on)),
+            doc.part("What is in force", lambda: _force(force, unseen, on)),
         ),
     )
 
 
-def _prospects(prospects: Sequence[Prospect]) -> Iterator[doc.Block]:
+def _prospects(prospects: Sequence[Prospect], on: str | None) -> Iterator[doc.Block]:
     rows = [
         (_strong(one.name), _marked(one.can), doc.words(one.title), doc.words(one.reason))
         for one in prospects
@@ -46,11 +48,11 @@ def _prospects(prospects: Sequence[Prospect]) -> Iterator[doc.Block]:
             origins.setdefault(one.origin, []).append(one.name)
     for origin, names in origins.items():
         yield doc.Sentence(f"{', '.join(names)}: {origin}", "note")
-    yield doc.Sentence("One in full: tauto tune show NAME")
+    yield doc.Sentence(f"One in full: tauto tune show NAME{on_machine(on)}")
 
 
-def settings(rows: Sequence[KnobSetting], force: InForce | None, unseen: str) -> doc.Document:
-    """Return all settings as they are now."""
+def settings(rows: Sequence[KnobSetting], on: str | None, force: InForce | None, unseen: str) -> doc.Document:
+    """Return all settings as they are now; `on`: the machine, as --on has it."""
     table = doc.TypedTable(
         "",
         doc.columns("setting", "now", "what it is, and its values"),
@@ -62,7 +64,7 @@ def settings(rows: Sequence[KnobSetting], force: InForce | None, unseen: str) ->
         f"{plural(len(rows), 'setting')}{untold}.",
         (
             doc.part("The settings", lambda: (table,)),
-            doc.part("What is in force", lambda: _force(force, unseen)),
+            doc.part("What is in force", lambda: _force(force, unseen, on)),
         ),
     )
 
@@ -86,7 +88,7 @@ def wanted(
             doc.part("What stays as it is", lambda: _stays(rows)),
             doc.part("By hand", lambda: _by_hand(asked)),
             doc.part("How to have it", lambda: _ways(deployment, on)),
-            doc.part("What is in force", lambda: _force(force, unseen)),
+            doc.part("What is in force", lambda: _force(force, unseen, on)),
         ),
     )
 
@@ -173,9 +175,9 @@ def how_back(on: str | None) -> str:
     return f"To put everything back: tauto tune restore{on_machine(on)}"
 
 
-def _force(force: InForce | None, unseen: str) -> Iterator[doc.Block]:
+def _force(force: InForce | None, unseen: str, on: str | None) -> Iterator[doc.Block]:
     if force is not None:
-        yield doc.Sentence(force.told)
+        yield doc.Sentence(force.told(on))
     if unseen:
         yield doc.Sentence(f"Whether a deployment is in force can't be seen: {unseen}")
 

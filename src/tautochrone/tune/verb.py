@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tautochrone.base.errors import UsageError
+from tautochrone.base.words import on_machine
 from tautochrone.command import completion
 from tautochrone.command.beside import On
 from tautochrone.command.options import JsonOption
@@ -52,7 +53,7 @@ def list_deployments(on: On = None, as_json: JsonOption = False) -> None:
         }
         tell_json("tune-list", lambda: content)
         return
-    _show(answer.possible(prospects, force, unseen))
+    _show(answer.possible(prospects, on, force, unseen))
 
 
 def show(name: Annotated[str | None, _NAME] = None, on: On = None, as_json: JsonOption = False) -> None:
@@ -81,7 +82,7 @@ def show(name: Annotated[str | None, _NAME] = None, on: On = None, as_json: Json
         tell_json("tune-show", lambda: content)
         return
     if deployment is None:
-        _show(answer.settings(rows, force, unseen))
+        _show(answer.settings(rows, on, force, unseen))
     else:
         _show(answer.wanted(deployment, rows, on, force, unseen))
 
@@ -187,7 +188,8 @@ def _refuse_virtual(target: Target, name: str) -> None:
     if target.virtual() is not None:
         raise UsageError(
             f"{target.name} is gone when this command ends, and what was applied with it",
-            f"Measure under the deployment: tauto probe cyclic --on … --deployment {shlex.quote(name)}",
+            f"Measure under the deployment: tauto probe cyclic{on_machine(target.name)} "
+            f"--deployment {shlex.quote(name)}",
         )
 
 
@@ -204,7 +206,7 @@ def _refuse_second(target: Target) -> None:
         )
     raise SettingError(
         f"the deployment {force.name} is in force since {force.since}",
-        "`tauto tune restore` puts it back; then apply the other.",
+        f"`tauto tune restore{on_machine(target.name)}` puts it back; then apply the other.",
     )
 
 
