@@ -46,6 +46,7 @@ PARTITIONED: Changes = {
 }
 POLLING: Changes = {f"{_CHECK}/check_interval": "300", f"{_CHECK}/ignore_ce": "0"}
 NEW: Changes = {"/proc/sys/kernel/osrelease": "6.12.3"}
+WITHOUT_STATES: Changes = {f"{_CPUS}/cpu{cpu}/cpuidle/*": None for cpu in (0, 1)}
 OFFLOADING: Changes = {"/boot/config-6.1.0-rt": CONFIG + "CONFIG_RCU_NOCB_CPU_DEFAULT_ALL=y\n"}
 BY_EFI: Changes = {"/sys/firmware/efi/fw_platform_size": "64"}
 GROUPED: Changes = {"/boot/config-6.1.0-rt": CONFIG + "CONFIG_RT_GROUP_SCHED=y\n"}
@@ -154,12 +155,9 @@ CASES: list[tuple[str, Changes, str | None]] = [
     ("idle-states", {}, "good"),
     ("idle-states", {f"{_CPUS}/cpu1/cpuidle/state2/disable": "0"}, "warning"),
     ("idle-states", GUEST, "note"),
-    ("idle-states", {f"{_CPUS}/cpu0/cpuidle/*": None, f"{_CPUS}/cpu1/cpuidle/*": None}, "unknown"),
-    (
-        "idle-states",
-        {f"{_CPUS}/cpu0/cpuidle/*": None, f"{_CPUS}/cpu1/cpuidle/*": None, "/proc/cmdline": "idle=poll"},
-        "good",
-    ),
+    ("idle-states", WITHOUT_STATES, "unknown"),
+    ("idle-states", {**WITHOUT_STATES, "/proc/cmdline": "idle=poll"}, "good"),
+    ("idle-states", {**WITHOUT_STATES, "/proc/cmdline": "cpuidle.off=1"}, "good"),
     ("frequency-governor", {}, "good"),
     ("frequency-governor", {f"{_CPUS}/cpu1/cpufreq/scaling_governor": "powersave"}, "warning"),
     ("frequency-governor", {f"{_CPUS}/cpu1/cpufreq/scaling_governor": "schedutil"}, "warning"),

@@ -97,6 +97,8 @@ def _without_idle_driver(facts: Facts) -> AuditAnswer:
             "sleeps.",
             "Look on the host: cpupower idle-info",
         )
+    if facts.kernel.parameter("cpuidle.off") == "1":
+        return good("Idle CPUs only wait for an interrupt", "cpuidle.off=1 is on the kernel's command line.")
     return unread(
         "Idle states are unknown",
         f"{CPUS}/cpu0/cpuidle",
