@@ -126,6 +126,8 @@ def test_how_busy_each_cpu_was_is_read_from_its_times(tmp_path: Path) -> None:
     busy = BusyCpus(LocalFiles(tmp_path), FOUR)
     stat.write_text("cpu0 40 0 30 150 0 0 0 0 0 0\ncpu1 5 0 0 285 10 0 0 0 0 0\n")
     assert busy.since() == [0.5, 0.05]
+    stat.write_text("cpu0 70 0 50 200 0 0 0 0 0 0\ncpu2 10 0 0 10 0 0 0 0 0 0\n")
+    assert busy.since() == [0.5, 0.0, 0.5]  # CPU 1 is off line
 
 
 @pytest.mark.parametrize(

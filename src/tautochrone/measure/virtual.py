@@ -30,14 +30,19 @@ class BusyCpus:
         self._first = read_times(files) if self._files is not None else {}
 
     def since(self) -> list[float] | None:
-        """In which share of its time each CPU was not idle; empty: not known. None: there is one only."""
+        """In which share of its time each CPU was not idle; empty: not known. None: there is one only.
+
+        The kernel does not tell of one that is off line, which does nothing.
+        """
         if self._files is None:
             return None
         spent = spent_between(self._first, read_times(self._files))
-        return [
-            round(1.0 - sum(one[at] for at in IDLE_AT) / sum(one), 4) if sum(one) else 0.0
-            for one in spent.values()
-        ]
+        shares = {
+            cpu: round(1.0 - sum(one[at] for at in IDLE_AT) / sum(one), 4)
+            for cpu, one in spent.items()
+            if sum(one)
+        }
+        return [shares.get(cpu, 0.0) for cpu in range(max(spent, default=-1) + 1)]
 
 
 def as_condition(virtual: Virtual | None) -> dict[str, object]:
