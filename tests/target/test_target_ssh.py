@@ -30,6 +30,7 @@ from tautochrone.target.open import open_target
 from tautochrone.target.probes import find_agent_for, find_probe_for
 from tautochrone.target.program import RunningProbe, ask
 from tautochrone.target.ssh import connect as credentials
+from tautochrone.target.ssh import target as ssh_target
 from tautochrone.target.ssh.link import Background, RemoteProgram
 from tautochrone.target.ssh.target import SshTarget, connect
 from tautochrone.target.target import Target
@@ -470,6 +471,16 @@ def test_a_shell_that_greets_is_told_with_its_words(tmp_path: Path, monkeypatch:
     with ssh_server("openssh", tmp_path, instead='echo Welcome; eval "$SSH_ORIGINAL_COMMAND"') as server:
         at_home(server.home, monkeypatch)
         told = pytest.raises(MeasuringError, match="says something else than what it is asked: 'Welcome'")
+        with told, open_target(server.where):
+            pytest.fail("it must not be opened")
+
+
+@pytest.mark.slow
+def test_a_shell_that_hangs_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ssh_target, "_PATIENCE_S", 1.0)
+    with ssh_server("openssh", tmp_path, instead="exec cat >/dev/null") as server:
+        at_home(server.home, monkeypatch)
+        told = pytest.raises(UnreachableError, match="lets us in, and then its shell says nothing for 1 s")
         with told, open_target(server.where):
             pytest.fail("it must not be opened")
 

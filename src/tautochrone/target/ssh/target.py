@@ -3,10 +3,18 @@
 import re
 import secrets
 import shlex
+import threading
+import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
-from tautochrone.base.errors import MeasuringError, NotPermittedError, TautoError, UsageError
+from tautochrone.base.errors import (
+    MeasuringError,
+    NotPermittedError,
+    TautoError,
+    UnreachableError,
+    UsageError,
+)
 from tautochrone.base.installation import own_version
 from tautochrone.machine.tree import Files
 from tautochrone.target.address import SshAddress
@@ -87,16 +95,25 @@ class Landing:
 
 def _first_words(holder: RemoteProgram, name: str) -> tuple[str, str]:
     """Return what kind of machine it is, and the folder that was made."""
-    said = b""
-    while b"\n" not in said:
-        data = holder.read()
-        if not data:
-            raise NoShellError(
-                f"{name} has no POSIX shell that can be used: "
-                f"{said_in(holder.messages(), 'it said nothing')}",
-                "`ssh HOST uname -m` must print a word, and nothing else.",
-            )
-        said += data
+    said, begun_s = b"", time.monotonic()
+    late = threading.Timer(_PATIENCE_S, holder.kill)
+    late.daemon = True
+    late.start()
+    try:
+        while b"\n" not in said and (data := holder.read()):
+            said += data
+    finally:
+        late.cancel()
+    if b"\n" not in said and time.monotonic() - begun_s >= _PATIENCE_S:
+        raise UnreachableError(
+            f"{name} lets us in, and then its shell says nothing for {_PATIENCE_S:g} s",
+            "Does `ssh HOST uname -m` print a word? Its disk, or one that it has over a network, may hang.",
+        )
+    if b"\n" not in said:
+        raise NoShellError(
+            f"{name} has no POSIX shell that can be used: {said_in(holder.messages(), 'it said nothing')}",
+            "`ssh HOST uname -m` must print a word, and nothing else.",
+        )
     first = said.decode(errors="replace").partition("\n")[0]
     if not _OURS.fullmatch(first):
         raise NoShellError(
