@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 
 from tautochrone.base import stream
 from tautochrone.base.errors import StoreError, TautoError, UsageError
-from tautochrone.base.units import format_span, parse_duration_ns
+from tautochrone.base.units import parse_duration_ns
 from tautochrone.measure.cell import Cell, Load, LoadPart
 from tautochrone.measure.loads.running import LoadFailure, Loads
 from tautochrone.measure.loads.spec import parse_load
@@ -78,7 +78,14 @@ def name_of(phases: Sequence[Phase]) -> str:
     """Return the schedule as people write it."""
     if len(phases) == 1:
         return phases[0].load.name
-    return ",".join(f"{format_span(one.length_s).replace(' ', '')}:{one.load.name}" for one in phases)
+    return ",".join(f"{_written(one.length_s)}:{one.load.name}" for one in phases)
+
+
+def _written(seconds: float) -> str:
+    """Write a length in the largest unit in which it is a whole number, so that nothing of it is lost."""
+    units = {"d": 24 * _HOUR_S, "h": _HOUR_S, "min": 60.0}
+    unit, scale = next(((unit, scale) for unit, scale in units.items() if seconds % scale == 0), ("s", 1.0))
+    return f"{seconds / scale:.12g}{unit}"
 
 
 def phase_of(cell: Cell, phase: Phase) -> Cell:
