@@ -10,6 +10,7 @@ from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING, TypeVar
 
 from tautochrone.base.errors import MeasuringError, NotPermittedError, StoreError, TautoError
+from tautochrone.base.units import format_span
 from tautochrone.run import held as kept
 from tautochrone.target.held_program import HeldProgram, script_that_starts
 from tautochrone.target.local import LocalTarget
@@ -231,7 +232,7 @@ class HeldTarget(Target):
                 pause_s = min(2 * pause_s, _LONGEST_PAUSE_S)
             raise MeasuringError(
                 f"the connection to {self.name} was lost, and could not be made again: {why}",
-                f"What was started there ends by itself {self._held.unattended_s:g} s after the loss.",
+                f"What was started there ends by itself {format_span(self._held.unattended_s)} after it.",
             )
 
     def _patience_s(self) -> float:
