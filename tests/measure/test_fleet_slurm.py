@@ -65,6 +65,19 @@ def test_an_array_measures_every_case_once_and_leaves_nothing_behind(tmp_path: P
     assert all(node in ended.stdout for node in nodes)
 
 
+@pytest.mark.usefixtures("around")
+def test_a_deployment_lies_beside_the_plan_wherever_tauto_was_called(tmp_path: Path) -> None:
+    path = Path(plan(tmp_path, '"1ms"'))
+    path.write_text(f'deployments = ["plain.toml"]\n{path.read_text()}')
+    (tmp_path / "plain.toml").write_text('title = "changes nothing"\n')
+    store = tmp_path / "store"
+    ended = tauto("run", os.path.relpath(path), "--engine", "slurm", store=store)
+    assert ended.returncode == 0, ended.stderr
+    (run,) = Store(store).runs()
+    assert run.manifest.conditions.deployment is not None
+    assert run.manifest.conditions.deployment.name == "plain"
+
+
 def killed_once_submitted(arrays: int, *arguments: str, store: Path) -> None:
     """A tauto is killed when so many arrays wait, none of which has begun by then."""
     assert _slurm("scontrol", "update", "PartitionName=rt", "State=DOWN") == []

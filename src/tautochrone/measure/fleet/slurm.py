@@ -218,12 +218,14 @@ class SlurmRun:
     def _submit_array(self, machine: FleetMachine, slots: Sequence[Slot]) -> None:
         name = f"tauto-{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}-{token_hex(3)}"
         folder = self.folder / name
+        # A task does not begin where tauto was called, and what the plan names lies beside the plan.
+        document = replace(self.agenda.document, path=self.agenda.document.path.absolute())
         try:
             folder.mkdir(mode=0o700)
             for index, slot in enumerate(slots):
                 job = FleetJob(
                     replace(machine, on="local"),
-                    self.agenda.document,
+                    document,
                     self.agenda.points[slot.key],
                     self.agenda.cell(slot, self.command),
                     (self.fleet.scratch / name if self.fleet.scratch else folder) / f"store-{index}",
