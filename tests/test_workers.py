@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from real import PATIENCE_S
+
 SUPPORT = Path(__file__).parent / "support"
 
 ONE = """
@@ -31,10 +33,27 @@ def test_after(shared): pass
 """
 
 
+LONG = """
+import os, time
+def test_takes_the_interrupt_for_its_own():
+    try:
+        time.sleep(1)  # all workers are there
+        if {0}: os.kill(os.getppid(), 2)
+        time.sleep(60)
+    except KeyboardInterrupt: pass
+    print("more than a pipe holds" * 100_000)
+    assert False
+"""
+
+
 def run(folder: Path, in_the_middle: str) -> str:
-    (folder / "test_one.py").write_text(ONE)
-    (folder / "test_other.py").write_text(OTHER.format(in_the_middle))
-    words = ["pytest", "-p", "workers", "-p", "no:cacheprovider", "-ra", "--workers", "2", "."]
+    return run_files(folder, {"test_one.py": ONE, "test_other.py": OTHER.format(in_the_middle)}, 1)
+
+
+def run_files(folder: Path, files: dict[str, str], code: int) -> str:
+    for name, text in files.items():
+        (folder / name).write_text(text)
+    words = ["pytest", "-p", "workers", "-p", "no:cacheprovider", "-ra", "--workers", "3", "."]
     environment = os.environ | {"PYTHONPATH": str(SUPPORT)}
     ended = subprocess.run(
         [sys.executable, "-m", *words],
@@ -43,8 +62,9 @@ def run(folder: Path, in_the_middle: str) -> str:
         capture_output=True,
         text=True,
         check=False,
+        timeout=PATIENCE_S,
     )
-    assert ended.returncode == 1, ended.stderr
+    assert ended.returncode == code, ended.stderr
     return ended.stdout
 
 
@@ -66,3 +86,9 @@ def test_what_a_killed_worker_did_not_tell_has_failed(tmp_path: Path) -> None:
     assert "3 failed, 3 passed, 1 skipped" in said
     assert "\nits worker ended with -9 in the middle of it\n" in said
     assert "\nno worker came to it\n" in said
+
+
+@pytest.mark.slow
+def test_ctrl_c_ends_workers_that_have_much_to_tell(tmp_path: Path) -> None:
+    files = {f"test_{one}.py": LONG.format(one == "first") for one in ("first", "second", "third")}
+    assert "KeyboardInterrupt" in run_files(tmp_path, files, 2)

@@ -41,7 +41,9 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
     os.write(filled, b"".join(number.to_bytes(_NUMBER_BYTES) for number in range(len(files))))
     os.close(filled)
     config.pluginmanager.getplugin("capturemanager").suspend_global_capture(in_=True)  # dots show at once
-    workers = [_start(session, files, queue, folder / f"worker-{at}") for at in range(config.option.workers)]
+    workers: list[_Worker] = []
+    for at in range(config.option.workers):
+        workers.append(_start(session, files, queue, folder / f"worker-{at}", workers))
     os.close(queue)
     _listen(session, workers)
     if session.shouldfail:
@@ -81,11 +83,18 @@ class _Worker:
             self.code = os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
 
 
-def _start(session: pytest.Session, files: list[list[pytest.Item]], queue: int, folder: Path) -> _Worker:
+def _start(
+    session: pytest.Session,
+    files: list[list[pytest.Item]],
+    queue: int,
+    folder: Path,
+    others: Sequence[_Worker],
+) -> _Worker:
     ours, theirs = multiprocessing.Pipe(duplex=False)
     pid = os.fork()
     if not pid:
-        ours.close()
+        for reports in (ours, *(one.reports for one in others)):
+            reports.close()  # whoever writes there is not to wait for us once nobody listens
         _work(session, chain.from_iterable(_taken(files, queue)), theirs, folder)
     theirs.close()
     return _Worker(pid, ours)
