@@ -182,10 +182,13 @@ static int wait_for_loops(struct watch_run *run)
     return EXIT_MEASURED;
 }
 
-/* The first step of a loop has no interval. */
+/* The first step of a loop has no interval. What came before the recording is counted of a loop without a period, too. */
 static void write_own_books(struct json *json, uint32_t source, const void *given)
 {
     const struct watch_run *const run = given;
+    if (run->options->period_ns == 0) {
+        json_unsigned(json, "warmup", run->recorder.sources[source].counters.warmup);
+    }
     json_unsigned(json, "unseen", run->loops[source].seen > 0 && run->options->warmup == 0 ? 1 : 0);
 }
 
