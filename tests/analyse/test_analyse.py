@@ -109,6 +109,15 @@ def test_what_is_rounded_is_still_true(tasks: list[tuple[str, str, str]], said: 
 
 
 @pytest.mark.slow
+def test_a_hyperperiod_that_programs_can_not_read_is_null(tmp_path: Path) -> None:
+    path = tmp_path / "tasks.toml"
+    one = '[[task]]\nname = "t{0}"\nperiod = "{0}ns"\nexecution = "1us"\npriority = 1\n'
+    path.write_text("".join(map(one.format, range(999_999_991, 1_000_000_001, 2))))
+    answer = json.loads(analyse(tmp_path, path, "--json").stdout)
+    assert answer["hyperperiod_ns"] is None
+
+
+@pytest.mark.slow
 def test_the_same_for_programs_in_nanoseconds(tmp_path: Path) -> None:
     answer = json.loads(analyse(tmp_path, EXAMPLE, "--json").stdout)
     tasks = answer["cpus"][0]["tasks"]

@@ -100,6 +100,16 @@ def test_too_much_is_refused(tmp_path: Path) -> None:
         table_of({f"a{k}": 1 for k in range(64)}, timed, 1_000_000, 10)
 
 
+@pytest.mark.parametrize(
+    ("said", "why"), [("fast", "no number"), ("nan", "not finite"), ("1e999", "not finite")]
+)
+def test_a_constant_is_a_finite_number(tmp_path: Path, said: str, why: str) -> None:
+    (tmp_path / "code.so").touch()
+    asked = {"code": "code.so:NAME", "input": f"kp={said}", "count": 10}
+    with pytest.raises(UsageError, match=f"--input kp={said}: it is {why}"):
+        EXPERIMENTS["step"].prepare(asked, tmp_path)
+
+
 def test_a_period_of_nothing_is_refused_where_inputs_are_prepared(tmp_path: Path) -> None:
     (tmp_path / "code.so").touch()
     asked = {"code": "code.so:NAME", "input": "kp=1", "period": "0"}

@@ -240,4 +240,7 @@ def test_without_slurm_nothing_is_left_that_looks_handed_in(
     monkeypatch.setenv("PATH", str(tmp_path))
     refused = tauto("run", plan(tmp_path, '"1ms"'), "--engine", "slurm", store=tmp_path / "store")
     assert (refused.returncode, "sbatch is not on this machine" in refused.stderr) == (2, True)
+    (tmp_path / "sbatch").mkdir()
+    refused = tauto("run", plan(tmp_path, '"1ms"'), "--engine", "slurm", store=tmp_path / "store")
+    assert (refused.returncode, "sbatch can't be run: Permission denied" in refused.stderr) == (2, True)
     assert not (tmp_path / "store").exists()

@@ -191,7 +191,7 @@ def _as_json(analysis: Analysis, timeline: Timeline, partition: Partition | None
             asdict(one) | {"words": words}
             for one, words in zip(analysis.remedies, answer.remedies(analysis), strict=True)
         ],
-        "hyperperiod_ns": analysis.hyperperiod_ns,
+        "hyperperiod_ns": analysis.hyperperiod_ns if analysis.hyperperiod_ns < 2**63 else None,
         "breakdown_factor": analysis.breakdown,
         "partition": None if partition is None else _partition_json(partition),
         "admission": None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -140,6 +141,8 @@ def _numbers(constants: Mapping[str, str]) -> dict[str, float]:
             found[name] = float(said)
         except ValueError as error:
             raise UsageError(f"--input {name}={said}: it is no number") from error
+        if not math.isfinite(found[name]):
+            raise UsageError(f"--input {name}={said}: it is not finite")
     return found
 
 

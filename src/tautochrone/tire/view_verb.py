@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from tautochrone.base.errors import TautoError, UsageError
+from tautochrone.base.words import on_machine
 from tautochrone.command.ending import INTERRUPTED
 from tautochrone.command.told import open_in_browser
 from tautochrone.command.verbs import OF_PROBE, Typed, verb_of
@@ -111,7 +112,7 @@ def receive_address(receive: str | None, target: Target) -> Address:
     if target.virtual() is not None:
         raise UsageError(
             f"{target.name} has no network, so nothing can be seen of it while it measures",
-            "Measure it without the view: tauto probe tire --on …",
+            f"Measure it without the view: tauto probe tire{on_machine(target.name)}",
         )
     here = receive or target.address_here()
     if here is None:

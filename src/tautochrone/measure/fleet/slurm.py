@@ -412,8 +412,13 @@ def _slurm(*words: str) -> "subprocess.CompletedProcess[str]":
             check=False,
             start_new_session=True,  # Ctrl-C is for tauto: a job that sbatch hands in must be known
         )
-    except FileNotFoundError as error:
+    except OSError as error:
+        why = (
+            "is not on this machine"
+            if isinstance(error, FileNotFoundError)
+            else f"can't be run: {error.strerror}"
+        )
         raise UsageError(
-            f"Slurm's command {words[0]} is not on this machine",
+            f"Slurm's command {words[0]} {why}",
             "Run tauto where you type sbatch; on Debian the package is slurm-client.",
         ) from error
