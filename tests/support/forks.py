@@ -26,7 +26,6 @@ TAUTO = "tautochrone.cli.app:main"
 _LONGEST_JOB = 1 << 20
 
 _LOADED = (
-    "duckdb",
     "jinja2",
     "numpy",
     "pyarrow.parquet",
@@ -226,6 +225,7 @@ def load() -> None:
 
 def _serve_forks(asked: socket.socket) -> NoReturn:
     load()
+    importlib.import_module("duckdb")  # here alone: where an interpreter ends in order, it tells what leaks
     gc.freeze()  # what is loaded stays as it is, and its memory shared
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for its forks
     while controls := socket.recv_fds(asked, 1, 1)[1]:

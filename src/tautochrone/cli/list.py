@@ -271,9 +271,8 @@ def run_list(entries: Sequence[CatalogueEntry], every: Sequence[str] = ()) -> It
     from tautochrone.run.place import shortest_ids
 
     several = len({entry.remote for entry in entries}) > 1
-    ids = list({*every, *(one.id for one in entries)})
-    brief = dict(zip(ids, shortest_ids(ids), strict=True))
-    rows = [_row(entry, brief[entry.id]) for entry in entries]
+    brief = shortest_ids([one.id for one in entries], every)
+    rows = [_row(entry, one) for entry, one in zip(entries, brief, strict=True)]
     lacking = {
         *(["target"] if not several else []),
         *(["tags"] if not any(entry.tags for entry in entries) else []),

@@ -1,8 +1,8 @@
 """Where runs are kept, and how one of several is named by its id. Loads nothing else, for who only looks."""
 
 import os
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
 from pathlib import Path
 from typing import TypeVar
 
@@ -98,12 +98,15 @@ def one_named(there: Mapping[str, _T], name: str, kind: str) -> _T | None:
     return there[matching[0]] if matching else None
 
 
-def shortest_ids(ids: Sequence[str]) -> list[str]:
-    """Return the shortest beginning of each id that no other id has."""
-    ordered = sorted(set(ids))
-    shared = [0, *(_shared(*pair) for pair in pairwise(ordered)), 0]
-    least = {one: max(_SHORTEST_ID, shared[at] + 1, shared[at + 1] + 1) for at, one in enumerate(ordered)}
-    return [one[: least[one]] for one in ids]
+def shortest_ids(ids: Sequence[str], among: Sequence[str] = ()) -> list[str]:
+    """Return the shortest beginning of each id that no other id has, neither of these nor among others."""
+    ordered = sorted({*ids, *among})
+    found = []
+    for one in ids:
+        at = bisect_left(ordered, one)
+        beside = (*ordered[max(0, at - 1) : at], *ordered[at + 1 : at + 2])
+        found.append(one[: max(_SHORTEST_ID, *(_shared(one, other) + 1 for other in beside), 0)])
+    return found
 
 
 def _shared(one: str, other: str) -> int:
