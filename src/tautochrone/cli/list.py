@@ -198,7 +198,6 @@ def list_runs(
         tauto list --experiment cyclic --machine board7 --kernel 6.12 --since 7d
     """
     from tautochrone.run.catalogue import CUT_OFF, catalogue
-    from tautochrone.run.place import run_names
     from tautochrone.run.selecting import parse_instant, parse_state, selected
 
     if number is not None and number < 1:
@@ -210,6 +209,7 @@ def list_runs(
     if any(one.state == CUT_OFF for one in every):
         open_store(store)  # completes what it can
         every = catalogue(place)
+    ids = [one.id for one in every]
     if plan is not None:
         from tautochrone.measure.campaign.campaign import open_campaign
 
@@ -240,7 +240,7 @@ def list_runs(
         from tautochrone.answer.console import make_console
         from tautochrone.answer.render.terminal import show_blocks
 
-        show_blocks(make_console(), tuple(run_list(entries, run_names(place.path))))
+        show_blocks(make_console(), tuple(run_list(entries, ids)))
         if number is None and (rest := len(found) - len(entries)):
             typer.echo(f"{plural(rest, 'older run')} not listed: --limit {len(found)} lists all.")
 

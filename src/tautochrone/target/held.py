@@ -230,9 +230,10 @@ class HeldTarget(Target):
                     return
                 self._over.wait(pause_s * random.uniform(0.5, 1.0))
                 pause_s = min(2 * pause_s, _LONGEST_PAUSE_S)
+            until = format_span(self._held.unattended_s)
             raise MeasuringError(
                 f"the connection to {self.name} was lost, and could not be made again: {why}",
-                f"What was started there ends by itself {format_span(self._held.unattended_s)} after it.",
+                f"What was started there ends by itself {until} after the loss.",
             )
 
     def _patience_s(self) -> float:
